@@ -9,7 +9,7 @@ import { readLock } from './lock/format/read-lock.ts';
 import { versionsFor } from './snapshot/versions-for.ts';
 
 /**
- * Explains a skill of a library: of the version that a request for the reference would get, with the others that lie beside it.
+ * Explains a skill of a library: the version that a request for the reference would get, and the other versions beside it.
  *
  * @throws SkillcellError `skills.version-unmet` where no versions go together; `lock.invalid`
  */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { checkOptions } from '../contracts/checks/check-options.ts';
 import type { SkillLibraryOptions } from './snapshot/skill-library.ts';
 
-/** The longest that a timer of Node waits; a longer one would fire at once. */
+/** The longest timer of Node; a longer one fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const path = z.string().check(z.minLength(1));
@@ -24,7 +24,7 @@ const schema = z.strictObject({
   lookIntervalMs: z.optional(z.number().check(z.int(), z.minimum(0), z.maximum(LONGEST_TIMER_MS))),
 }) as unknown as z.ZodMiniType<SkillLibraryOptions>;
 
-/** @throws SkillcellError `options.invalid`, naming the field, what is allowed there, and the value */
+/** @throws SkillcellError `options.invalid`, naming the field, the allowed values, and the value */
 export function checkLibraryOptions(options: SkillLibraryOptions): void {
   checkOptions(schema, options, { action: 'open the library of skills' });
 }
@@ -39,7 +39,7 @@ const requestSchema = z.object({
 });
 const listenerSchema = z.custom((value) => typeof value === 'function', 'must be a function');
 
-/** @throws SkillcellError `options.invalid`: a consumer that is no text would have the policy of nobody */
+/** @throws SkillcellError `options.invalid`: a consumer that is not a string would match no policy */
 export function checkRequest(request: unknown): void {
   checkOptions(requestSchema, request, { action: 'read skills of the library' });
 }

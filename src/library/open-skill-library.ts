@@ -25,24 +25,24 @@ import { watchStores } from './watch-stores.ts';
 
 offerQuickYaml(quickYaml);
 
-/** How often skills are looked for anew because they changed while they were fetched. */
+/** Attempts to fetch skills that change meanwhile. */
 const LOOKS = 5;
 
 /** A snapshot of all stores. */
 interface Snapshot extends FetchedSnapshot {
   states: readonly StoreState[];
-  /** Digest of the lock file, where only what it approves is loaded. */
+  /** Digest of the lock file, where only approved skills are loaded. */
   locked: string | undefined;
   verdict: GateVerdict | undefined;
 }
 
 /**
- * Opens a library: looks at every store, and reads the heads of its skills.
+ * Opens a library: lists every store, and reads the heads of its skills.
  *
  * @throws SkillcellError `options.invalid`
  * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`
- * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted
- * @throws SkillcellError `lock.invalid` where `frozen` finds no lock file, or none that holds
+ * @throws SkillcellError `skills.descriptor-invalid` for an invalid descriptor
+ * @throws SkillcellError `lock.invalid` where `frozen` finds no lock file, or an invalid one
  * @example
  * ```ts
  * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -78,7 +78,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   let watching: Disposable | undefined;
   let closing: Promise<void> | undefined;
 
-  /** Looks at all stores. Once it is given up nothing comes of it: another look may be under way. */
+  /** Looks at all stores. An aborted look changes nothing, as another one may be in progress. */
   const lookNow = async (signal: AbortSignal): Promise<boolean> => {
     try {
       const states = await lookAtStores(stores, snapshot?.states, { ...look, signal });
@@ -114,7 +114,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     void work.ended.then(() => running.delete(work));
   };
 
-  /** One look at a time; whoever asks during one waits for it, and for no other. */
+  /** Runs one look at a time; concurrent callers share it, and wait for no further one. */
   const refresh = async ({ signal }: Call = {}): Promise<boolean> => {
     requireOpen();
     signal?.throwIfAborted();
@@ -135,7 +135,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     throw new SkillcellError('store.unavailable', 'Cannot read skills: the library is closed.');
   };
 
-  /** The present snapshot. After a look that failed nothing is given before one that succeeds. */
+  /** The present snapshot. After a failed look, callers get no snapshot until a look succeeds. */
   const present = async (call: Call): Promise<Snapshot> => {
     requireOpen();
     if (failure !== undefined || snapshot === undefined) await refresh(call);
@@ -180,10 +180,10 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     subscribe(listener) {
       requireOpen();
       checkListener(listener);
-      // Two who give the same function are two.
+      // Subscribing the same function twice makes two subscriptions.
       const own = (): void => listener();
       listeners.add(own);
-      // What a look finds wrong is told to whoever asks next.
+      // The error of a failed look goes to the next caller.
       watching ??= watchStores(stores, lookIntervalMs, () =>
         refresh().then(
           () => undefined,
@@ -208,7 +208,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   };
 
   const closeAll = async (): Promise<void> => {
-    // What is under way has its stores to the end.
+    // Work in progress keeps its stores until it ends.
     await Promise.all([...running].map(({ ended }) => ended));
     await Promise.all(stores.map((store) => store.close()));
     views.close();
@@ -224,7 +224,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   return library;
 }
 
-/** What a listener throws is no failure of the look, and keeps it from nobody else: it is uncaught, as what a listener of an event throws. */
+/** An error of a listener must not fail the look or skip other listeners. It becomes uncaught, like an error of an event listener. */
 function tell(listener: () => void): void {
   try {
     listener();
@@ -235,7 +235,7 @@ function tell(listener: () => void): void {
   }
 }
 
-/** Looks at all stores at once. The first failure is that of the whole, and ends the looks at the others. */
+/** Looks at all stores concurrently. The first failure rejects, and aborts the other looks. */
 async function lookAtStores(
   stores: readonly SkillStore[],
   earlier: readonly StoreState[] | undefined,

@@ -1,11 +1,10 @@
 import type { SkillStore } from '../contracts/skills/store.ts';
 
-/** Hints that come together are one. */
+/** Hints within this time count as one. */
 const SETTLE_MS = 100;
 
 /**
- * Looks when a store hints at a change, and now and then without: hints may be missed. No two looks at once; what is hinted during one is looked at
- * afterwards.
+ * Looks when a store hints at a change, and at intervals, as hints may be missed. Looks never overlap; a hint during a look causes another one.
  *
  * @param look never rejects
  */

@@ -4,10 +4,10 @@ import { removeTorn } from '../../durable/durable-file.ts';
 import { privateFolder } from '../stores/cache/private-folder.ts';
 
 /**
- * A folder of the cache for files that are only there to save time.
+ * A folder of the cache for files that only save time.
  *
- * @returns null where none can be made: everything works without, and takes longer
- * @throws SkillcellError `store.unavailable` for a cache that somebody else may have written
+ * @returns null where it cannot be made: everything works without it, but slower
+ * @throws SkillcellError `store.unavailable` for a cache that other users may write
  */
 export function folderOf(cacheFolder: string, part: string): string | null {
   try {
@@ -16,7 +16,7 @@ export function folderOf(cacheFolder: string, part: string): string | null {
     return folder;
   } catch (error) {
     if (SkillcellError.isInstance(error)) throw error;
-    // A home that is read-only, or a full disk.
+    // A read-only home, or a full disk.
     return null;
   }
 }

@@ -6,16 +6,16 @@ import { folderOf } from './cache-part.ts';
 import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import type { HeadParts } from './head-record.ts';
 
-/** Heads of skills between processes: one file each, found by store, source, path and revision, so that none is another's. */
+/** Heads of skills, shared between processes. One file each, found by store, source, path and revision, so that stores never share an entry. */
 export interface HeadIndex {
   find(storeId: string, item: StoreItem): HeadParts | undefined;
-  /** Where it cannot be written, the head is fetched again the next time. */
+  /** If it cannot be written, the head is fetched again the next time. */
   keep(storeId: string, parts: HeadParts): void;
 }
 
 interface EntryHead extends Pick<HeadParts, 'skillFile' | 'files' | 'names' | 'complete' | 'listed'> {
   key: readonly string[];
-  /** Lengths of the texts that follow, in order; null for one that is too large to be read as text. */
+  /** Lengths of the texts that follow, in order; null for a file that is too large to be read as text. */
   texts: [path: string, length: number | null][];
 }
 
@@ -39,7 +39,7 @@ export function openHeadIndex(cache: TreeCache): HeadIndex {
         writeChecked(place, nameOf(key), entry);
         cache.added(entry.length);
       } catch {
-        // A full disk, say: nothing is lost but time.
+        // For example a full disk: only time is lost.
       }
     },
   };
@@ -48,7 +48,7 @@ export function openHeadIndex(cache: TreeCache): HeadIndex {
 const version = packageVersion();
 
 function keyOf(storeId: string, { origin, path, revision }: StoreItem): string[] {
-  // Another version may read another part of a head.
+  // Another version of this package may read other parts of a head.
   return [version, storeId, origin.type, origin.source, path, revision];
 }
 

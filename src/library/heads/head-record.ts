@@ -6,27 +6,27 @@ import { readSkillParts, TOOLS_FILE, type SkillPartsReading } from '../../skills
 import { skillDigest } from '../../skills/text/digest.ts';
 import { sourceName } from '../source-name.ts';
 
-/** Texts of a skill by path; null for one that is too large to be read as text. */
+/** Texts of a skill by path; null for a file that is too large to be read as text. */
 export type HeadTexts = ReadonlyMap<string, Uint8Array | null>;
 
-/** What is known of a skill of a store at one revision. */
+/** Everything known about a skill of a store at one revision. */
 export interface HeadRecord {
   item: StoreItem;
   skillFile: string;
-  /** Every file with its digest, where it is known; then so is the skill's. */
+  /** Every file with its digest; undefined where the digests are unknown, as then is the skill's. */
   files: readonly SkillFile[] | undefined;
   digest: string | undefined;
   names: SkillHead['names'];
-  /** What its texts say. Only of a record that is `complete` compact.md and sources.yaml are among them. */
+  /** Result of reading its texts. Only a `complete` record includes compact.md and sources.yaml. */
   reading: SkillPartsReading;
   complete: boolean;
-  /** Whether it is what a list says of the skill: nothing of it has a place in a file. */
+  /** Whether the texts come from a list, so that nothing in them has a place in a file. */
   listed?: boolean | undefined;
-  /** Of what is listed: how many bytes the body may have. */
+  /** For a listed record: the largest possible size of the body in bytes. */
   bodyBytes?: number;
 }
 
-/** What a record is made of, and what is kept of it between processes. */
+/** Source of a record; it is kept between processes. */
 export interface HeadParts extends Pick<HeadRecord, 'item' | 'skillFile' | 'files' | 'names' | 'complete' | 'listed'> {
   texts: HeadTexts;
 }
@@ -56,12 +56,12 @@ export function readHead(store: SkillStore, { texts, ...parts }: HeadParts): Hea
   return { ...record, reading: withoutPlaces(reading), bodyBytes };
 }
 
-/** A diagnostic that no longer says on which line. */
+/** The diagnostic without its line and column. */
 export function withoutPlace({ line: _line, column: _column, ...rest }: Diagnostic): Diagnostic {
   return rest;
 }
 
-/** Places are found by the fields as they were read, and not by a copy. */
+/** Places are attached to the original fields object, so a copy has none. */
 function withoutPlaces({ parts, fields, diagnostics }: SkillPartsReading): SkillPartsReading {
   const found = diagnostics.map(withoutPlace);
   const copied = fields && { ...fields };
@@ -72,7 +72,7 @@ function withoutPlaces({ parts, fields, diagnostics }: SkillPartsReading): Skill
   };
 }
 
-/** What a skill is called that is the store itself. */
+/** The name of a skill whose folder is the root of its store. */
 export function rootName({ id }: SkillStore, { origin }: StoreItem): string {
   const folder = origin.folder === '.' || origin.folder === '' ? origin.source : origin.folder;
   const name = sourceName(folder);

@@ -4,7 +4,7 @@ import type { StoreItem } from '../../contracts/skills/store.ts';
 import { readChecked, writeChecked } from '../stores/cache/checked-file.ts';
 import { folderOf } from './cache-part.ts';
 
-/** What a store listed, and when. */
+/** The list of a store, and its time. */
 export interface KeptList {
   items: StoreItem[];
   diagnostics: Diagnostic[];
@@ -12,13 +12,13 @@ export interface KeptList {
   listedAt: number;
 }
 
-/** The last good list of each store, for when it is out of reach. */
+/** The last good list of each store, for outages. */
 export interface KeptLists {
   find(storeId: string): KeptList | undefined;
   keep(storeId: string, list: KeptList): void;
 }
 
-/** How old the time of a kept list may be where the list itself has not changed. */
+/** Longest age of a kept list's time, where the list itself has not changed. */
 const RENEW_MS = 60_000;
 
 /** Opens the lists of a cache. */
@@ -44,7 +44,7 @@ export function openKeptLists(cacheFolder: string): KeptLists {
         writeChecked(place, nameOf(storeId), Buffer.from(JSON.stringify({ storeId, ...list })));
         written.set(storeId, list);
       } catch {
-        // A full disk, say: then this list is no help in an outage.
+        // For example a full disk: this list is then no help in an outage.
       }
     },
   };

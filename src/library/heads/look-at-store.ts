@@ -10,39 +10,39 @@ import { type HeadParts, headParts, type HeadRecord, readHead } from './head-rec
 import type { KeptList, KeptLists } from './kept-lists.ts';
 import { textsOfView } from './texts-of-view.ts';
 
-/** Requests for heads that are under way at once. */
+/** Concurrent requests for heads. */
 const AT_ONCE = 16;
-/** From so many skills on, the quick build of the YAML package is worth its loading. */
+/** From this number of skills on, loading the fast build of the YAML package pays off. */
 const MANY = 500;
-/** How often a store is listed anew because it changed while its skills were read. */
+/** Attempts to list a store that changes while its skills are read. */
 const LOOKS = 5;
 
-/** A store as one look found it. Nobody changes it. */
+/** The state of a store at one look. It never changes. */
 export interface StoreState {
   store: SkillStore;
-  /** What the store listed; the same object where nothing has changed. */
+  /** The list of the store; the same object where nothing has changed. */
   items: readonly StoreItem[];
   records: readonly HeadRecord[];
   diagnostics: readonly Diagnostic[];
   listedAt: number;
-  /** Why it is not as it is now; absent where it is. */
+  /** Reason why the state is outdated; absent where it is current. */
   outage?: string;
 }
 
-/** What a look is made with. */
+/** Options of a look. */
 export interface StoreLook extends Call {
   index: HeadIndex;
   lists: KeptLists;
   stale: 'refuse' | 'use';
-  /** Whether every skill has to have its digest, which is what approval binds to. */
+  /** Whether every skill needs its digest, as approvals bind to it. */
   digests: boolean;
 }
 
 /**
- * Looks at a store: its list, and the heads of what is new in it.
+ * Looks at a store: lists it, and reads the heads of new or changed skills.
  *
- * @param earlier the state that an earlier look found
- * @throws SkillcellError `store.unavailable`, `store.changed` where it does not rest
+ * @param earlier the state from an earlier look
+ * @throws SkillcellError `store.unavailable`; `store.changed` where the store keeps changing
  */
 export async function lookAtStore(
   store: SkillStore,
@@ -71,7 +71,7 @@ export async function lookAtStore(
   }
 }
 
-/** What the store was before it was out of reach. */
+/** The last known state of a store that is out of reach. */
 async function lastGood(
   store: SkillStore,
   earlier: StoreState | undefined,
@@ -87,7 +87,7 @@ async function lastGood(
     const parts = look.index.find(store.id, item);
     if (parts !== undefined) records.push(readHead(store, parts));
     else {
-      const message = `What the skill says is not in the cache, and ${store.id} is out of reach; it is not loaded.`;
+      const message = `The head of the skill is not in the cache, and ${store.id} is out of reach; the skill is not loaded.`;
       diagnostics.push(libraryDiagnostic('store.missing', message, { path: item.path }));
     }
   }
@@ -109,7 +109,7 @@ async function withHeads(
     try {
       return await fetchHead(store, item, look);
     } catch (error) {
-      // One skill that nobody can read is no outage.
+      // A single unreadable skill is not an outage.
       if (!isCode(error, 'store.unavailable') || error.diagnostics.length === 0) throw error;
       return error.diagnostics;
     }
@@ -128,13 +128,13 @@ async function fetchHead(store: SkillStore, item: StoreItem, look: StoreLook): P
   return readHead(store, parts);
 }
 
-/** With every file by its digest, for which the whole skill is fetched; nobody needs it yet. */
+/** Adds the digest of every file, for which it fetches the whole skill. Its view is released at once, as no skill uses it yet. */
 async function withFiles(store: SkillStore, head: HeadParts, look: StoreLook): Promise<HeadParts> {
   const view = await store.open(head.item, look);
   try {
     const { files } = view;
     if (head.listed !== true) return { ...head, files };
-    // A digest says nothing of what a list says of the skill.
+    // With all files at hand, their texts replace the listed ones.
     const { listed: _listed, ...rest } = head;
     return { ...rest, files, texts: textsOfView(view), complete: true };
   } finally {
@@ -149,7 +149,7 @@ function sameItems(before: readonly StoreItem[], now: readonly StoreItem[]): boo
   );
 }
 
-/** What a store says beside its items is a part of what was found of it. */
+/** Diagnostics of the list are part of the state, so they are compared, too. */
 function sameText(earlier: StoreState, diagnostics: readonly Diagnostic[]): boolean {
   const told = earlier.diagnostics.slice(0, diagnostics.length);
   return JSON.stringify(told) === JSON.stringify(diagnostics);

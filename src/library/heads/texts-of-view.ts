@@ -3,7 +3,7 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import type { HeadTexts } from './head-record.ts';
 
-/** The texts of a skill that is whole. @throws SkillcellError `store.unavailable` */
+/** The texts of a complete skill. @throws SkillcellError `store.unavailable` */
 export function textsOfView({ folder, digest }: SkillView): HeadTexts {
   const read = readManifest(folder);
   if (read.files !== undefined) return read.texts;

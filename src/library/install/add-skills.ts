@@ -6,21 +6,21 @@ import type { FoundSkill } from '../sources/find-in-source.ts';
 import { assertReplaceable } from './steps/assert-replaceable.ts';
 import { lockedSkill } from './steps/locked-skill.ts';
 
-/** Where skills are added. */
+/** Target of added skills. */
 export interface AddSkillsOptions {
   /** Path of the lock file. */
   lockFile: string;
-  /** Path of the folder of skills below that of the lock file, `.` for that folder itself. */
+  /** Path of the folder of skills, relative to the folder of the lock file; `.` for that folder itself. */
   into: string;
-  /** Replaces also what somebody has changed. */
+  /** Also replaces folders with local changes. */
   force?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What became of one skill. */
+/** Result for one skill. */
 export interface AddedSkill {
   id: string;
-  /** Path of its folder below that of the lock file. */
+  /** Path of its folder, relative to the folder of the lock file. */
   place: string;
   state: 'added' | 'replaced' | 'unchanged';
   digest: string;
@@ -33,7 +33,7 @@ export interface AddedSkill {
  */
 export async function addSkills(found: readonly FoundSkill[], options: AddSkillsOptions): Promise<AddedSkill[]> {
   const { lockFile, into, force = false, signal } = options;
-  // Nobody waits for what takes long.
+  // Slow reads come first, so that no other process waits for them.
   const arrived = found.map((one) => ({ one, tree: one.read() }));
   return await changeSkills(
     lockFile,
@@ -57,7 +57,7 @@ export async function addSkills(found: readonly FoundSkill[], options: AddSkills
   );
 }
 
-/** One lock file holds one skill of an id; its folder must not stay behind. */
+/** A lock file has one entry for each id, so the old folder would stay behind unlocked. */
 function elsewhere({ id, place }: LockedSkill): SkillcellError {
   return new SkillcellError(
     'lock.mismatch',

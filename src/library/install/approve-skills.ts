@@ -8,25 +8,25 @@ import { builtinSkills, type BuiltinSkills, compareBuiltin } from './steps/built
 import { deviationDiagnostics } from './steps/deviation-diagnostics.ts';
 import { lockedSkill } from './steps/locked-skill.ts';
 
-/** Who approves what. */
+/** Options of an approval. */
 export interface ApproveSkillsOptions {
   /** Path of the lock file. */
   lockFile: string;
   refs: readonly string[];
-  /** A name, as people write it. */
+  /** Name of the person who approves. */
   as: string;
-  /** Absolute path of the skills of the package, which are locked by their approval. */
+  /** Absolute path of the built-in skills; an approval also locks them. */
   builtinFolder?: string | undefined;
-  /** Approves each of them, beside `refs`. */
+  /** Approves every built-in skill, beside `refs`. */
   allBuiltin?: boolean | undefined;
-  /** Keeps what is approved of the package: the next version of it has other bytes, and is compared with these. */
+  /** Keeps approved built-in skills, for comparison with a later version of the package. */
   cache?: TreeCache | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes down that somebody has looked at skills and lets them be used. It holds for the locked bytes, which have to be those that are there:
- * else something would be approved that nobody sees. A skill of the package, which nobody has added, is locked with what it is now.
+ * Records that a person has reviewed skills and allows their use. The approval binds to the locked bytes, and the present bytes must equal them:
+ * otherwise it would cover bytes that nothing shows. A built-in skill is first locked as it is now.
  *
  * @throws SkillcellError `skills.reference-unknown`, `lock.mismatch`, `lock.invalid`, `store.conflict`
  */
@@ -58,11 +58,11 @@ function lockable(builtin: BuiltinSkills): Map<string, LockedSkill> {
 function changed({ id, place }: LockedSkill, diagnostics: SkillcellError['diagnostics']): SkillcellError {
   const [what, hint] =
     place === null
-      ? ['this version of the package', `\`skillcell skills update ${id}\` says what has changed, and takes it.`]
+      ? ['this version of the package', `\`skillcell skills update ${id}\` shows the changes and locks them.`]
       : [
           'its folder',
-          '`skillcell skills install` brings back what is locked; `update` and `add` take what the source has.',
+          '`skillcell skills install` restores the locked bytes; `update` and `add` take the present ones of the source.',
         ];
-  const message = `Cannot approve the skill: ${what} does not hold what is locked, got ${id}.`;
+  const message = `Cannot approve the skill: ${what} does not hold the locked bytes, got ${id}.`;
   return new SkillcellError('lock.mismatch', message, { hint, diagnostics });
 }

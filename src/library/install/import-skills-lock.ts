@@ -7,22 +7,21 @@ import { findInSource, type FoundSkill } from '../sources/find-in-source.ts';
 import { parseSource, refused } from '../sources/parse-source.ts';
 import { addSkills, type AddedSkill } from './add-skills.ts';
 
-/** What `skills-lock.json` is read for. */
+/** Options of an import of `skills-lock.json`. */
 export interface ImportSkillsLockOptions {
-  /** Path of the lock file that is written; the other one lies beside it. */
+  /** Path of the lock file to write; `skills-lock.json` is in the same folder. */
   lockFile: string;
   cache: TreeCache;
   allowPrivate?: readonly string[] | undefined;
   /** Tokens of private git repositories, by origin. */
   tokens?: ReadonlyMap<string, string> | undefined;
-  /** Replaces also what somebody has changed or made. */
+  /** Also replaces folders with local changes, or of unknown origin. */
   force?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Takes the skills of a `skills-lock.json` from their sources, and locks them. The hash in that file decides whether the bytes are the ones
- * that were meant.
+ * Fetches the skills of a `skills-lock.json` from their sources, and locks them. The hash in that file decides whether the bytes are right.
  *
  * @returns undefined where there is no such file
  * @throws SkillcellError `lock.mismatch` for other bytes; `lock.invalid`, `source.refused`, `store.unavailable`
@@ -49,8 +48,10 @@ async function findEntry(entry: SkillsLockEntry, options: ImportSkillsLockOption
   const got = named.length === 0 ? 'no such skill' : `sha256:${computedHash((named[0] as FoundSkill).read())}`;
   throw new SkillcellError(
     'lock.mismatch',
-    `Cannot install ${quotedText(name)}: its source has not the bytes of ${SKILLS_LOCK_FILE}, got ${got}.`,
-    { hint: 'That file names no commit: name a ref that still has them, or `skillcell skills add` what is there now.' },
+    `Cannot install ${quotedText(name)}: its source does not have the bytes of ${SKILLS_LOCK_FILE}, got ${got}.`,
+    {
+      hint: 'That file has no commit: name a ref that still has the bytes, or add the present ones by `skillcell skills add`.',
+    },
   );
 }
 

@@ -12,38 +12,38 @@ import { builtinSkills, compareBuiltin } from './steps/builtin-skills.ts';
 import { deviationDiagnostics } from './steps/deviation-diagnostics.ts';
 import { fetchLocked } from './steps/fetch-locked.ts';
 
-/** Where skills are installed. */
+/** Options of an installation. */
 export interface InstallSkillsOptions {
   /** Path of the lock file. */
   lockFile: string;
   cache: TreeCache;
-  /** Hosts and ranges that may be private ones. */
+  /** Hosts and ranges whose addresses may be private. */
   allowPrivate?: readonly string[] | undefined;
   /** Tokens of private git repositories, by origin. */
   tokens?: ReadonlyMap<string, string> | undefined;
-  /** Refuses before anything is written where a skill is not approved. */
+  /** Refuses unapproved skills before anything is written. */
   frozen?: boolean | undefined;
-  /** Replaces also a folder that is no copy of the skill, or to which files were added. */
+  /** Also replaces a folder that is not a copy of the skill, or that has additional files. */
   force?: boolean | undefined;
-  /** Absolute path of the skills of the package. */
+  /** Absolute path of the built-in skills. */
   builtinFolder?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What became of one locked skill. */
+/** Result for one locked skill. */
 export interface InstalledSkill {
   id: string;
-  /** Null for a skill of the package, which brings it. */
+  /** Null for a built-in skill, which needs no folder. */
   place: string | null;
-  /** `left`: somebody has locked other bytes meanwhile, which are not brought back yet. */
+  /** `left`: another process has meanwhile locked other bytes, which are not installed yet. */
   state: 'installed' | 'restored' | 'unchanged' | 'left';
-  /** What was there instead. */
+  /** Differences that were found before. */
   deviations: Deviation[];
 }
 
 /**
- * Brings back the locked bytes of every skill, all or none: what is missing is written, and what was changed is replaced and named.
- * A folder that is no copy of the skill is not, nor one to which files were added.
+ * Restores the locked bytes of every skill, all or none. Missing files are written; changed files are replaced and reported. A folder that is not a
+ * copy of the skill, or that has additional files, is refused.
  *
  * @throws SkillcellError `lock.mismatch`, `lock.unapproved`, `lock.invalid`, `store.unavailable`, `store.conflict`
  */
@@ -75,7 +75,7 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
           continue;
         }
         if (tree === undefined) {
-          // What somebody locked meanwhile is for him to install.
+          // Another process locked it meanwhile; that process installs it.
           result.push({ id, place, state: 'left', deviations });
           continue;
         }
@@ -98,9 +98,9 @@ function assertInPackage({ id }: LockedSkill, deviations: readonly Deviation[]):
   if (deviations.length === 0) return;
   throw new SkillcellError(
     'lock.mismatch',
-    `Cannot install the skill: this version of the package does not hold what is locked, got ${id}.`,
+    `Cannot install the skill: this version of the package does not hold the locked bytes, got ${id}.`,
     {
-      hint: `Use the version that does, or \`skillcell skills update ${id}\`.`,
+      hint: `Use the version of the package that holds them, or \`skillcell skills update ${id}\`.`,
       diagnostics: deviationDiagnostics(deviations),
     },
   );

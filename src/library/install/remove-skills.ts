@@ -9,12 +9,12 @@ import { lockedByReference } from '../lock/locked-by-reference.ts';
 import { assertReplaceable } from './steps/assert-replaceable.ts';
 import { loadInstalled } from './steps/load-installed.ts';
 
-/** Which skills go. */
+/** Options of a removal. */
 export interface RemoveSkillsOptions {
   /** Path of the lock file. */
   lockFile: string;
   refs: readonly string[];
-  /** Removes also what somebody has changed. */
+  /** Also removes folders with local changes. */
   force?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -22,7 +22,7 @@ export interface RemoveSkillsOptions {
 /**
  * Removes skills with their folders, all or none.
  *
- * @returns their ids, and which locked skills import one of them
+ * @returns their ids, and diagnostics about locked skills that import one of them
  * @throws SkillcellError `skills.reference-unknown`, `lock.mismatch`, `lock.invalid`, `store.conflict`
  */
 export async function removeSkills({
@@ -52,7 +52,7 @@ export async function removeSkills({
   return { removed: [...removed], diagnostics: left.flatMap((locked) => lostImports(root, locked, removed)) };
 }
 
-/** What a skill that stays imports of what was removed. */
+/** Diagnostics about imports of removed skills in a skill that stays. */
 function lostImports(root: string, { id, place }: LockedSkill, removed: ReadonlySet<string>): Diagnostic[] {
   if (place === null) return [];
   const imports = (loadInstalled(join(root, place))?.fields.imports ?? []).map(withoutRange);

@@ -14,40 +14,40 @@ import { lockedSkill } from './steps/locked-skill.ts';
 import { readInstalled } from './steps/read-installed.ts';
 import { skillDifference, type SkillDifference } from './steps/skill-difference.ts';
 
-/** What is updated. */
+/** Options of an update. */
 export interface UpdateSkillsOptions {
   /** Path of the lock file. */
   lockFile: string;
-  /** Without any, all. */
+  /** All skills if empty. */
   refs?: readonly string[] | undefined;
   cache: TreeCache;
-  /** Absolute path of the skills of the package. */
+  /** Absolute path of the built-in skills. */
   builtinFolder?: string | undefined;
-  /** Hosts and ranges that may be private ones. */
+  /** Hosts and ranges whose addresses may be private. */
   allowPrivate?: readonly string[] | undefined;
   /** Tokens of private git repositories, by origin. */
   tokens?: ReadonlyMap<string, string> | undefined;
-  /** Replaces also what somebody has changed. */
+  /** Also replaces folders with local changes. */
   force?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** What the source of a locked skill has now. */
+/** The present state of a locked skill in its source. */
 export interface SkillUpdate {
   id: string;
-  /** `gone`: the source has no such skill any more, or none that loads. */
+  /** `gone`: the source no longer has the skill, or it does not load. */
   state: 'current' | 'changed' | 'gone';
   locked: LockedSkill;
   found?: FoundSkill;
   difference?: SkillDifference;
-  /** What somebody has changed in its folder, which is replaced by `force` only. */
+  /** Local changes in its folder, which only `force` replaces. */
   deviations: Deviation[];
-  /** Why it is gone. */
+  /** Reasons why it is gone. */
   diagnostics: Diagnostic[];
 }
 
 /**
- * Looks what the sources of locked skills have now, and changes nothing.
+ * Finds updates of locked skills in their sources, without changing anything.
  *
  * @throws SkillcellError `skills.reference-unknown`, `lock.invalid`, `source.refused`, `store.unavailable`
  */
@@ -96,10 +96,10 @@ async function updateOf(
 }
 
 /**
- * Takes what {@link findUpdates} has found, all or none. Changed bytes have no approval.
+ * Applies the updates of {@link findUpdates}, all or none. Changed bytes have no approval.
  *
- * @returns ids of what is locked with other bytes now; what was removed meanwhile, or has these bytes by now, is not among them
- * @throws SkillcellError `lock.mismatch` where a folder was changed by somebody else; `lock.invalid`, `store.changed`, `store.conflict`
+ * @returns ids of skills that are now locked with other bytes; skills that were meanwhile removed or updated are not among them
+ * @throws SkillcellError `lock.mismatch` where a folder has local changes; `lock.invalid`, `store.changed`, `store.conflict`
  */
 export async function takeUpdates(updates: readonly SkillUpdate[], options: UpdateSkillsOptions): Promise<string[]> {
   const { lockFile, force = false, signal } = options;

@@ -7,18 +7,18 @@ import { computedHash, installedName, readSkillsLock, SKILLS_LOCK_FILE } from '.
 /** One skill of `skills-lock.json`, compared with its folder. */
 export interface VerifiedEntry {
   name: string;
-  /** Path of its folder beside that file. */
+  /** Path of its folder, relative to that file. */
   place: string;
   state: 'same' | 'changed' | 'missing' | 'not-compared';
-  /** What is wrong, or why it is not compared. */
+  /** The fault, or the reason for `not-compared`. */
   reason?: string;
 }
 
 /**
- * Compares the skills of a `skills-lock.json` with their folders. That file has one hash a skill: which of its files have changed it does not say.
+ * Compares the skills of a `skills-lock.json` with their folders. The file has one hash for each skill, so changed files cannot be named.
  *
- * @param lockFile path of the lock file that it lies beside
- * @param locked places that this lock file has: its digests decide there, and an update by it leaves the other file behind
+ * @param lockFile path of the lock file in the same folder
+ * @param locked places of this lock file: its digests take precedence, as an update by it leaves the other file outdated
  * @returns undefined where there is no such file
  * @throws SkillcellError `lock.invalid`
  */

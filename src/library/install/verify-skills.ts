@@ -9,21 +9,21 @@ import { builtinSkills, compareBuiltin } from './steps/builtin-skills.ts';
 /** One locked skill, compared with its folder. */
 export interface VerifiedSkill {
   id: string;
-  /** Null for a skill of the package. */
+  /** Null for a built-in skill. */
   place: string | null;
   digest: string;
   isApproved: boolean;
-  /** Every file that is no longer as it is locked. */
+  /** Every file that deviates from the lock. */
   deviations: Deviation[];
 }
 
-/** What is verified. */
+/** Options of a verification. */
 export interface VerifySkillsOptions {
   /** Path of the lock file. */
   lockFile: string;
-  /** Without any, all. */
+  /** All skills if empty. */
   refs?: readonly string[] | undefined;
-  /** Absolute path of the skills of the package. */
+  /** Absolute path of the built-in skills. */
   builtinFolder?: string | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -31,7 +31,7 @@ export interface VerifySkillsOptions {
 /**
  * Compares locked skills with their folders, byte by byte.
  *
- * @returns one row a skill; undefined where there is no lock file
+ * @returns one row for each skill; undefined where there is no lock file
  * @throws SkillcellError `lock.invalid`, `skills.reference-unknown`
  */
 export async function verifySkills(options: VerifySkillsOptions): Promise<VerifiedSkill[] | undefined> {

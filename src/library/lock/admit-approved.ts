@@ -6,14 +6,14 @@ import { isApproved } from './approval.ts';
 import type { SkillLock } from './format/lock-format.ts';
 
 /**
- * Makes the check of `--frozen`: only a skill whose bytes, as they were read, are locked and approved is loaded. What is approved are the bytes
- * under one name; which root they are read from decides on the namespace, and on nothing else.
+ * Makes the check of `--frozen`: a skill loads only if its bytes are locked and approved. An approval covers the bytes under one name. The root of
+ * the skill decides only its namespace.
  *
- * @returns says why a skill is not loaded, by a diagnostic with its full id
+ * @returns a function that gives the reason why a skill is not loaded, as a diagnostic with its full id
  */
 export function admitApproved(lock: SkillLock): (skill: Skill) => Diagnostic | undefined {
   const approved = new Set<string>();
-  /** Ids of what is locked under a name, and of what has these bytes too. */
+  /** Full ids of locked skills, by name, and by name with digest. */
   const locked = new Map<string, string>();
   for (const skill of lock.values()) {
     const name = skill.id.slice(skill.id.indexOf('.') + 1);
@@ -25,11 +25,11 @@ export function admitApproved(lock: SkillLock): (skill: Skill) => Diagnostic | u
     const key = keyOf(skill.skillId, skill.digest);
     if (approved.has(key)) return undefined;
     const other = locked.get(key) ?? locked.get(skill.skillId);
-    // The root that it is read from gives it its namespace, so that it may have another one than is locked.
+    // Its root decides its namespace, which may differ from the locked one.
     const as = other === undefined || other === skill.id ? '' : ` as ${other}`;
     const reason = locked.has(key)
-      ? `nobody has approved its bytes${as === '' ? '' : `, which are locked${as}`}`
-      : `its bytes are not ${other === undefined ? '' : 'those that are '}locked${as}`;
+      ? `its bytes are not approved${as === '' ? '' : `, but locked${as}`}`
+      : `its bytes are not ${other === undefined ? '' : 'the bytes that are '}locked${as}`;
     return libraryDiagnostic('lock.not-approved', `${skill.id} is not loaded: ${reason}.`, {
       path: skillFilePath(skill),
       skill: skill.id,

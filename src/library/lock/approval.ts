@@ -1,7 +1,7 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { LockedSkill } from './format/lock-format.ts';
 
-/** Whether somebody has approved the bytes that are locked. */
+/** Whether the locked bytes are approved. */
 export function isApproved({ approval, digest }: Pick<LockedSkill, 'approval' | 'digest'>): boolean {
   return approval !== null && approval.digest === digest;
 }
@@ -9,5 +9,5 @@ export function isApproved({ approval, digest }: Pick<LockedSkill, 'approval' | 
 /** @throws SkillcellError `lock.unapproved` */
 export function assertApproved(skill: LockedSkill): void {
   if (isApproved(skill)) return;
-  throw new SkillcellError('lock.unapproved', `Cannot use the skill: nobody has approved its bytes, got ${skill.id}.`);
+  throw new SkillcellError('lock.unapproved', `Cannot use the skill: its bytes are not approved, got ${skill.id}.`);
 }

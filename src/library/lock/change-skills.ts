@@ -14,18 +14,18 @@ import { placeFault } from './format/place-fault.ts';
 import { readLock } from './format/read-lock.ts';
 import { type ExclusiveOptions, withExclusive } from './with-exclusive.ts';
 
-/** What becomes of one skill. */
+/** A change to one skill. */
 export interface SkillChange {
   id: string;
-  /** What is locked from now on; null for nothing. */
+  /** Its new lock entry; null removes the entry. */
   entry: LockedSkill | null;
-  /** What its folder holds from now on: null for no folder, and undefined for what it held. */
+  /** The new content of its folder: null removes the folder, undefined keeps it. */
   folder?: { place: string; tree: SkillTree | null } | undefined;
 }
 
 interface Move {
   place: string;
-  /** Whether there is a new folder, or only an old one that goes. */
+  /** Whether there is a new folder, or only an old one to remove. */
   isNew: boolean;
 }
 
@@ -40,12 +40,12 @@ const journalSchema = z.strictObject({
 });
 
 /**
- * Changes skills with their lock file, as one: whoever looks after a kill at any point finds all of the change or nothing of it, once
- * {@link recoverSkills} was called. Processes that change the same lock file do it one after the other.
+ * Changes skills and their lock file atomically: after a kill at any point, and a call of {@link recoverSkills}, readers find the whole change or
+ * nothing of it. Processes that change the same lock file take turns.
  *
  * @param path of the lock file
- * @param plan is given what is locked now, while nobody changes it
- * @returns what `plan` has given beside its changes
+ * @param plan gets the present lock, while no other process changes it
+ * @returns the result of `plan`
  * @throws SkillcellError `lock.invalid`, `lock.mismatch`, `store.conflict`
  */
 export async function changeSkills<Result>(
@@ -68,9 +68,9 @@ export async function changeSkills<Result>(
 }
 
 /**
- * Ends what somebody began to change and did not end. Whoever reads a lock file, or skills beside one, calls this first.
+ * Completes or discards an interrupted change. Readers of a lock file, or of skills beside one, call this first.
  *
- * @throws SkillcellError `store.conflict` where another process is at it and does not end
+ * @throws SkillcellError `store.conflict` where another process is changing the skills and does not end
  */
 export async function recoverSkills(path: string, options: ExclusiveOptions = {}): Promise<void> {
   if (!existsSync(dirname(path))) return;
@@ -104,7 +104,7 @@ function commit(places: LockPlaces, lock: SkillLock, changes: readonly SkillChan
   finish(places);
 }
 
-/** Without a journal nothing was changed yet; with one all of it is done, however much of it was. */
+/** Without a journal, nothing was changed yet: the change is discarded. With a journal, the change is completed. */
 function finish(places: LockPlaces): void {
   const { file, folder, staging, folders, journal } = places;
   const stats = lstatSync(staging, { throwIfNoEntry: false });
@@ -132,15 +132,15 @@ function move(root: string, place: string, folders: string, index: number, isNew
   if (existsSync(dirname(target))) syncFolder(dirname(target));
 }
 
-/** Such a lock file could not be read any more. */
+/** A lock file with nested places could not be read any more. */
 function refuseNested(lock: SkillLock): void {
   const nested = nestedPlace(new Set([...lock.values()].flatMap(({ place }) => place ?? [])));
   if (nested === undefined) return;
-  const message = `Cannot write skills: one would lie in the folder of another, got ${nested}.`;
+  const message = `Cannot write skills: one skill would be inside the folder of another, got ${nested}.`;
   throw new SkillcellError('lock.mismatch', message, { hint: 'Name another folder by --into.' });
 }
 
-/** A link on the way would have the skill written to where nobody named. */
+/** A link on the path would redirect the write to another folder. */
 function refuseLinks(root: string, place: string): void {
   const parts = place.split('/');
   for (const length of parts.keys()) {
@@ -150,7 +150,7 @@ function refuseLinks(root: string, place: string): void {
     if (!stats.isDirectory())
       throw new SkillcellError(
         'lock.mismatch',
-        `Cannot write skills: there is no folder but a file or a link, got ${path}.`,
+        `Cannot write skills: a file or a link is in place of a folder, got ${path}.`,
         {
           hint: 'Move it away, or name another folder by --into.',
         },
@@ -158,11 +158,11 @@ function refuseLinks(root: string, place: string): void {
   }
 }
 
-/** A journal that came with a repository would move folders by the word of whoever made it. */
+/** A journal that came with a repository could move any folders. */
 function refuseForeign(stats: Stats, staging: string): void {
   if (stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0) return;
-  const message = `Cannot go on with a change of skills: this user did not begin it here, got ${basename(staging)}.`;
-  throw new SkillcellError('lock.invalid', message, { hint: 'Look at what it holds, and remove it.' });
+  const message = `Cannot complete a change of skills: this user did not begin it here, got ${basename(staging)}.`;
+  throw new SkillcellError('lock.invalid', message, { hint: 'Inspect it, then remove it.' });
 }
 
 function readJournal(path: string): { lock: string; moves: Move[] } {
@@ -170,7 +170,7 @@ function readJournal(path: string): { lock: string; moves: Move[] } {
   return checkOptions(journalSchema, value, { action: `read ${path}`, whole: 'the journal', code: 'lock.invalid' });
 }
 
-/** It is for a repository, and its rights are its owner's to change. */
+/** The file belongs into a repository; its owner may change its mode. */
 function modeOf(file: string): number {
   return (lstatSync(file, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
 }

@@ -7,32 +7,32 @@ import { compareCodePoints } from '../../skills/text/text.ts';
 import { hashFile } from '../../durable/hash-file.ts';
 import type { LockedSkill } from './format/lock-format.ts';
 
-/** What of a skill is no longer as it is locked. */
+/** A difference between a skill and its lock entry. */
 export interface Deviation {
   id: string;
   /** Path below the skill's folder, `.` for the folder itself. */
   path: string;
   state: 'changed' | 'missing' | 'added';
-  /** More of it, where the state does not say it. */
+  /** Details, where the state does not tell them. */
   reason?: string;
 }
 
-/** Why a last row may be about more than its file. */
-export const UNSEEN = 'and no more was looked at';
+/** Reason of a last row after which the comparison stopped. */
+export const UNSEEN = 'further files were not compared';
 
 /**
- * Compares the folder of a locked skill, every byte and mode of it, with what is locked. Also what a loader leaves out is seen, such as links
- * and `node_modules`: other programs read it.
+ * Compares the folder of a locked skill with its lock entry, every byte and mode. Names that a loader leaves out, such as links and `node_modules`,
+ * are included, as other programs read them.
  *
- * @param root absolute path of the folder that places are below
- * @param skill one that has a place
- * @returns in the order of the paths; none where all is as it is locked
+ * @param root absolute path of the folder that places are relative to
+ * @param skill has a place
+ * @returns in the order of the paths; empty where nothing deviates
  */
 export function compareLocked(root: string, skill: Pick<LockedSkill, 'id' | 'place' | 'files'>): Deviation[] {
   return compareFolder(join(root, skill.place ?? '.'), skill);
 }
 
-/** The same for a folder that is known. */
+/** The same comparison for a given folder. */
 export function compareFolder(folder: string, { id, files }: Pick<LockedSkill, 'id' | 'files'>): Deviation[] {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) return files.map(({ path }) => ({ id, path, state: 'missing' }));
@@ -45,7 +45,7 @@ export function compareFolder(folder: string, { id, files }: Pick<LockedSkill, '
 
 type Row = Omit<Deviation, 'id'>;
 
-/** Takes from `rest` what is there. */
+/** Removes every file that it finds from `rest`. */
 function visit(top: string, rest: Map<string, SkillFile>): Row[] {
   const rows: Row[] = [];
   let [entries, bytes] = [0, SKILL_BYTES];

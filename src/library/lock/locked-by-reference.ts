@@ -4,10 +4,10 @@ import { bareReference } from '../../skills/text/bare-reference.ts';
 import type { LockedSkill, SkillLock } from './format/lock-format.ts';
 
 /**
- * Finds locked skills by references: a full id, or the part behind the dot where that is of one locked skill only.
+ * Finds locked skills by references: a full id, or its part after the dot where only one locked skill has it.
  *
- * @param others what is meant where a reference names nothing locked
- * @returns each once, in the order of the references
+ * @param others fallback where a reference names no locked skill
+ * @returns each skill once, in the order of the references
  * @throws SkillcellError `skills.reference-unknown`
  */
 export function lockedByReference(lock: SkillLock, refs: readonly string[], others?: () => SkillLock): LockedSkill[] {
@@ -19,7 +19,7 @@ export function lockedByReference(lock: SkillLock, refs: readonly string[], othe
     if (skill !== undefined && rows.length === 1) return skill;
     const reason = rows.length === 0 ? 'it is not locked' : `it may be ${rows.map(({ id }) => id).join(' or ')}`;
     throw new SkillcellError('skills.reference-unknown', `Cannot find the skill: ${reason}, got ${quotedText(ref)}.`, {
-      hint: '`skillcell skills verify` names what is locked.',
+      hint: '`skillcell skills verify` lists the locked skills.',
     });
   });
   return [...new Set(found)];

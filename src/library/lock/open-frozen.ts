@@ -12,18 +12,18 @@ import { readLockBytes } from './format/read-lock-bytes.ts';
 import { SKILLS_LOCK_FILE } from './format/skills-lock.ts';
 import type { ExclusiveOptions } from './with-exclusive.ts';
 
-/** A lock file for whoever loads nothing that is not approved in it. */
+/** A lock file for callers that load only approved skills. */
 export interface FrozenLock {
-  /** Says why a skill may not be loaded. */
+  /** The reason why a skill may not be loaded. */
   admit: (skill: Skill) => Diagnostic | undefined;
-  /** Digest of the file: with another one, other skills are let through. */
+  /** Digest of the file: a change of it may admit other skills. */
   digest: string;
 }
 
 /**
- * Reads a lock file as `--frozen` does. A change that somebody has not ended is ended first.
+ * Reads a lock file for `--frozen`. An interrupted change is completed first.
  *
- * @throws SkillcellError `lock.invalid`, also where there is none; `lock.unapproved` where there is only a file of another tool
+ * @throws SkillcellError `lock.invalid`, also without a lock file; `lock.unapproved` where there is only a lock file of another tool
  */
 export async function openFrozen(lockFile: string, options: ExclusiveOptions = {}): Promise<FrozenLock> {
   await recoverSkills(lockFile, options);
@@ -37,8 +37,10 @@ function missing(lockFile: string): SkillcellError {
   if (existsSync(join(dirname(lockFile), SKILLS_LOCK_FILE)))
     return new SkillcellError(
       'lock.unapproved',
-      `Cannot load skills: there is only ${SKILLS_LOCK_FILE}, which says of nobody that he approved them, got ${got}.`,
-      { hint: '`skillcell skills install` locks what it lists, then `skillcell skills approve REF --as WHO`.' },
+      `Cannot load skills: there is only ${SKILLS_LOCK_FILE}, which holds no approvals, got ${got}.`,
+      {
+        hint: '`skillcell skills install` locks its skills; then approve them by `skillcell skills approve REF --as WHO`.',
+      },
     );
   return new SkillcellError('lock.invalid', `Cannot load skills: there is no lock file, got ${got}.`, {
     hint: '`skillcell skills add SOURCE` writes one, and so does `skillcell skills approve`; --lock names another.',

@@ -3,7 +3,7 @@ import type { Skill } from '../../contracts/skills/skill.ts';
 import { isApproved } from './approval.ts';
 import type { SkillLock } from './format/lock-format.ts';
 
-/** What a lock file says of a skill: who has approved the bytes that are loaded, and where they come from. */
+/** The lock file's record of a skill: approval of the loaded bytes, and their origin. */
 export function provenanceBy(lock: SkillLock | undefined): (skill: Skill) => KnownProvenance {
   return ({ id, digest }) => {
     const locked = lock?.get(id);

@@ -3,10 +3,10 @@ import type { SkillFile, SkillTree } from '../../contracts/skills/skill.ts';
 import { readRegularFile } from '../../skills/load/files/read-regular-file.ts';
 
 /**
- * Reads listed files of a folder, none of which may have grown.
+ * Reads listed files of a folder; a file that has grown is refused.
  *
- * @param folder absolute path of which no folder is a link
- * @throws Error where one cannot be read
+ * @param folder absolute path without links
+ * @throws Error where a file cannot be read
  */
 export function readTree(folder: string, files: readonly SkillFile[]): SkillTree {
   const tree: SkillTree = new Map();

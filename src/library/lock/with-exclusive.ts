@@ -6,13 +6,13 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { removeTorn, writeAside } from '../../durable/durable-file.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
 
-/** How long another process may hold what this one waits for. */
+/** Longest wait for another process. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 20;
-/** More than any that is written. */
+/** Larger than any holder file of this package. */
 const HOLDER_BYTES = 4_096;
 
-/** What waits. */
+/** Options of {@link withExclusive}. */
 export interface ExclusiveOptions {
   signal?: AbortSignal | undefined;
   /** @default 60,000 */
@@ -20,11 +20,11 @@ export interface ExclusiveOptions {
 }
 
 /**
- * Does some work while no other process does any under the same name. The name is a file that says who holds it: of a holder that died, by
- * whatever signal, the next one takes it over.
+ * Runs work while no other process runs any under the same name. The name is a file with the id of its holder. If the holder dies, in any way, the
+ * next process takes the file over.
  *
  * @param path absolute path of that file, in an existing folder
- * @throws SkillcellError `store.conflict` where a living process does not let go of it
+ * @throws SkillcellError `store.conflict` where a living process keeps it
  */
 export async function withExclusive<Result>(
   path: string,
@@ -51,7 +51,7 @@ async function take(path: string, until: number, signal: AbortSignal | undefined
       continue;
     }
     const owner = parseOwnerName(holder);
-    if (owner === undefined) throw held(path, 'it was not written by skillcell', 'Look at what it is, and remove it.');
+    if (owner === undefined) throw held(path, 'it was not written by skillcell', 'Inspect it, then remove it.');
     if (isDead(owner)) await clear(path, holder, until, signal);
     else if (Date.now() > until) throw held(path, `the process ${owner.pid} holds it`);
     else await sleep(PAUSE_MS, undefined, signal === undefined ? {} : { signal });
@@ -59,8 +59,8 @@ async function take(path: string, until: number, signal: AbortSignal | undefined
 }
 
 /**
- * Takes the name from a dead holder. Only who holds the claim on that very holder may, so that nobody takes from a living one what he saw a
- * dead one have.
+ * Removes the file of a dead holder. Only the process with the claim on that very holder may do so: otherwise a slow process could remove the file
+ * of a living successor.
  */
 async function clear(path: string, holder: string, until: number, signal: AbortSignal | undefined): Promise<void> {
   const claim = `${path}.${hash('sha256', holder).slice(0, 16)}`;
@@ -72,7 +72,9 @@ async function clear(path: string, holder: string, until: number, signal: AbortS
   }
 }
 
-/** Claims of those who died while they cleared: their holder is gone, and whoever still waits for one clears nothing. */
+/**
+ * Removes claims of processes that died while they cleared. Their target is gone, so a process that still waits for such a claim clears nothing.
+ */
 function removeClaims(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of readdirSync(dirname(path))) {
@@ -83,7 +85,7 @@ function removeClaims(path: string): void {
   }
 }
 
-/** What a name says: nothing where it is no file that was written here, since it may have come with a repository. */
+/** The holder in a file; empty where it is not a small regular file, as it may have come with a repository. Undefined where it is missing. */
 function holderOf(path: string): string | undefined {
   let descriptor: number;
   try {
@@ -102,7 +104,7 @@ function holderOf(path: string): string | undefined {
   }
 }
 
-/** The file is there with what it says, or it is not. */
+/** Creates the file with its content in one step; false where it exists already. */
 function linked(path: string, token: string): boolean {
   const aside = writeAside(dirname(path), token);
   try {
@@ -116,6 +118,6 @@ function linked(path: string, token: string): boolean {
   }
 }
 
-function held(path: string, reason: string, hint = 'Try again when the other one is done.'): SkillcellError {
+function held(path: string, reason: string, hint = 'Try again when that process is done.'): SkillcellError {
   return new SkillcellError('store.conflict', `Cannot change the skills: ${reason}, got ${basename(path)}.`, { hint });
 }

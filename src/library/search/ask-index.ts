@@ -1,37 +1,37 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** A word that was searched for. */
+/** A word of the query. */
 export interface AskedWord {
   word: string;
-  /** Skills that hold it. */
+  /** Number of skills that contain it. */
   skills: number;
-  /** What it adds to a score: the rarer, the more. */
+  /** Its weight in a score: rarer words weigh more. */
   worth: number;
 }
 
-/** What an index says. */
+/** Answer of an index. */
 export interface IndexAnswer {
-  /** The best first; of equal ones the first id. Rows count from 0, a larger score is better. */
+  /** Best first; ties by id. Rows count from 0; a larger score is better. */
   rows: { row: number; score: number }[];
-  /** Words that counted, the rarest first. */
+  /** Words that were used, the rarest first. */
   words: AskedWord[];
-  /** Skills that hold one of them. */
+  /** Number of skills that contain at least one of them. */
   found: number;
 }
 
-/** Words that count at most, from the rarest on. */
+/** Limit of words per query, starting with the rarest. */
 const MOST_WORDS = 64;
-/** Skills that are scored for all words together: in a large set the commonest words, which say least, fall out. */
+/** Limit of scores for all words together. In a large set, the most common words, which distinguish least, are dropped. */
 const MOST_SCORES = 10_000;
-/** What FTS5 takes for the worth of a word that half of the rows hold, or more. */
+/** FTS5's own weight for a word that at least half of the rows contain. */
 const LEAST_WORTH = 1e-6;
 
 /**
- * Asks for words, by the BM25 of FTS5 with another worth of a word: to FTS5, one that half of the skills hold is worth nothing, and in a set
- * of five skills that is a word in three of them.
+ * Searches for words by the BM25 of FTS5, with another weight of words: FTS5 gives almost no weight to a word in half of the skills. In a set of
+ * five skills, that is a word in three of them.
  *
- * @param skills how many the index holds
- * @param most rows at most
+ * @param skills number of skills in the index
+ * @param most limit of rows
  */
 export function askIndex(
   database: DatabaseSync,
@@ -48,7 +48,7 @@ export function askIndex(
   const scores = new Map<number, number>();
   for (const { word, skills: holding, worth } of asked) {
     const factor = worth / Math.max(Math.log((skills - holding + 0.5) / (holding + 0.5)), LEAST_WORTH);
-    // A text in quotes that holds letters and digits only: it is no operator.
+    // A quoted text of letters and digits only cannot be an operator.
     for (const [row, score] of rank.all(`"${word}"`) as unknown as [number, number][])
       scores.set(row, (scores.get(row) ?? 0) - score * factor);
   }
@@ -57,7 +57,7 @@ export function askIndex(
   return { rows: rows.slice(0, most), words: asked, found: rows.length };
 }
 
-/** As Lucene has it: never negative, and falling all the way. */
+/** Lucene's formula: never negative, and strictly decreasing. */
 function worthOf(holding: number, skills: number): number {
   return Math.log(1 + (skills - holding + 0.5) / (holding + 0.5));
 }
@@ -65,7 +65,7 @@ function worthOf(holding: number, skills: number): number {
 function rarest(words: readonly AskedWord[]): AskedWord[] {
   const asked: AskedWord[] = [];
   let scores = 0;
-  // Of equally rare ones the first in the alphabet: an answer does not hang on the order of the words.
+  // Ties go by the alphabet, so that the order of the words does not matter.
   for (const word of words.toSorted((a, b) => a.skills - b.skills || (a.word < b.word ? -1 : 1))) {
     scores += word.skills;
     if (asked.length === MOST_WORDS || (asked.length > 0 && scores > MOST_SCORES)) break;

@@ -5,13 +5,13 @@ import { loadSqlite } from './load-sqlite.ts';
 import { FIELD_WEIGHTS, SEARCHED_FIELDS, searchedTexts } from './searched-fields.ts';
 import { wordsOf } from './search-words.ts';
 
-/** Everything but a blank is part of a word: which words there are is decided before. */
+/** Every character except blanks is part of a word: `wordsOf` has already split the text. */
 const TOKENIZER = "unicode61 remove_diacritics 0 categories ''L* M* N* P* S* C*''";
-/** How long a build keeps others from their turn. */
+/** Time of one turn before the build yields to other work. */
 const TURN_MS = 15;
 
 /**
- * Builds an index in memory: the words of each skill by field, without the texts, and how many skills hold each word.
+ * Builds an index in memory: the words of each skill by field, without the texts, and the number of skills for each word.
  *
  * @param skills in the order of their rows
  * @throws SkillcellError `search.unavailable`, and the signal's reason

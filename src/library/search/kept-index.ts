@@ -7,18 +7,17 @@ import { hashFile } from '../../durable/hash-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { loadSqlite } from './load-sqlite.ts';
 
-/** What indexes may take of the disk together. The one that was used last stays, however large. */
+/** Disk limit of all indexes together. The most recently used one always stays. */
 const KEPT_BYTES: number = 1024 * 1024 * 1024;
 const KEPT_INDEXES = 64;
 const NAME = /^([0-9a-f]{64})-([0-9a-f]{64})\.sqlite$/;
 
 /**
- * Opens the index of a set that an earlier search has kept. Its name holds the digest of its bytes: one that is torn or was changed is
- * removed.
+ * Opens the index of a set that an earlier search has kept. Its name holds the digest of its bytes; a torn or changed file is removed.
  *
- * @param folder where indexes are; nobody else may have written it, for who writes a file names it as well
+ * @param folder of the indexes. It must be private, as a writer of a file also chooses its name.
  * @param set digest of the set
- * @returns undefined where there is none
+ * @returns undefined where there is no such index
  */
 export function findIndex(folder: string, set: string): DatabaseSync | undefined {
   for (const name of namesIn(folder)) {
@@ -36,14 +35,14 @@ export function findIndex(folder: string, set: string): DatabaseSync | undefined
 }
 
 /**
- * Keeps an index for later processes: written aside, then renamed, so that it is there whole or not at all.
+ * Keeps an index for later processes. It is written to a temporary folder and renamed, so readers see the whole file or none.
  *
- * @param folder a private one that is there
+ * @param folder an existing private folder
  * @throws the system's error
  */
 export function keepIndex(folder: string, set: string, database: DatabaseSync): void {
   removeTorn(folder);
-  // A folder of its own, since SQLite puts a journal beside what it writes.
+  // A separate folder, since SQLite puts a journal beside its file.
   const aside = tornPath(folder);
   mkdirSync(aside, { mode: 0o700 });
   try {
@@ -64,7 +63,7 @@ export function keepIndex(folder: string, set: string, database: DatabaseSync): 
   }
 }
 
-/** Nobody changes the file any more, so nothing is locked, and no journal is looked for. */
+/** The file never changes again, so SQLite needs no lock and no journal. */
 function openFile(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   url.search = '?immutable=1';
@@ -76,17 +75,17 @@ function digestOfFile(path: string): string | undefined {
   try {
     return hashFile(path, KEPT_BYTES).digest.slice('sha256:'.length);
   } catch {
-    // Evicted meanwhile by another process, or no file.
+    // Evicted meanwhile by another process, or not a file.
     return undefined;
   }
 }
 
-/** Whatever stands under the name of an index and is none. */
+/** Removes a file with the name of an index that is not valid. */
 function discard(path: string): void {
   try {
     removeTree(path);
   } catch {
-    // On a disk that is not written it stays, and is passed over.
+    // On a read-only disk it stays, and is ignored.
   }
 }
 
@@ -94,12 +93,12 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => NAME.test(name));
   } catch {
-    // There is none before the first index.
+    // The folder is missing before the first index.
     return [];
   }
 }
 
-/** Removes what was used longest ago. A process that has one open keeps what it has. */
+/** Removes the least recently used indexes. A process that has one open keeps its access. */
 function evict(folder: string, latest: string): void {
   const files = namesIn(folder).flatMap((name) => {
     const stats = statSync(join(folder, name), { throwIfNoEntry: false });
@@ -112,12 +111,12 @@ function evict(folder: string, latest: string): void {
   }
 }
 
-/** What was used last is evicted last. */
+/** Eviction goes by the time of last use. */
 function touch(path: string): void {
   try {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // Evicted meanwhile, or on a disk that is not written.
+    // Evicted meanwhile, or on a read-only disk.
   }
 }

@@ -4,9 +4,9 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 let loaded: typeof Sqlite | undefined;
 
 /**
- * Node's SQLite, at the first search.
+ * Loads Node's SQLite at the first search.
  *
- * @throws SkillcellError `search.unavailable` where this Node has none, or none with FTS5
+ * @throws SkillcellError `search.unavailable` where this Node has no SQLite, or no FTS5 in it
  */
 export function loadSqlite(): typeof Sqlite {
   if (loaded !== undefined) return loaded;
@@ -29,7 +29,7 @@ function unavailable(what: string, cause?: unknown): SkillcellError {
   return new SkillcellError('search.unavailable', message, { cause });
 }
 
-/** Earlier Nodes of 24 warn whoever loads the module that it may change; that is ours to know, and nobody else's. */
+/** Earlier versions of Node 24 warn that the module is experimental. Users of this package cannot act on that, so the warning is suppressed. */
 function withoutWarning<Result>(load: () => Result): Result {
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {

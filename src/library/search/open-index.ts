@@ -9,26 +9,26 @@ import { findIndex, keepIndex } from './kept-index.ts';
 import { createHash } from 'node:crypto';
 import { FIELD_WEIGHTS } from './searched-fields.ts';
 
-/** Changes whenever an index of the same skills would hold something else. */
+/** Increased whenever the index of the same skills would change. */
 const FORMAT = 1;
 
 const digests = new WeakMap<readonly Skill[], string>();
 
-/** An index that can be asked, with what was found while it was opened. */
+/** An open index, with the diagnostics of its opening. */
 export interface OpenIndex {
   database: DatabaseSync;
   diagnostics: Diagnostic[];
 }
 
-/** Indexes that this process has open. What is dropped here is closed when nobody has it any more. */
+/** Open indexes of this process. A dropped one is closed by the garbage collector. */
 const open = new Map<string, OpenIndex>();
 const OPEN_INDEXES = 8;
 
 /**
- * Opens the index of some skills: the one that is open, else the one that is kept, else one that is built now.
+ * Opens the index of some skills: an open one, else a kept one, else a new one.
  *
  * @param skills sorted by full id
- * @param cacheFolder where indexes are kept, in a folder of their own
+ * @param cacheFolder indexes are kept in a folder below it
  * @throws SkillcellError `search.unavailable`, and the signal's reason
  */
 export async function openIndex(
@@ -65,12 +65,12 @@ async function openedIndex(skills: readonly Skill[], { cacheFolder, set, signal 
   }
   const kept = findIndex(place.folder, set);
   if (kept === undefined) return { database, diagnostics: [] };
-  // The file is read page by page; what was built holds all of it in memory.
+  // The file is read page by page; the built index holds all of it in memory.
   database.close();
   return { database: kept, diagnostics: [] };
 }
 
-/** Where indexes are, or why none is read or kept: in a folder that somebody else may write, they may be anybody's. */
+/** The folder of indexes, or the reason why none is read or kept: other users could plant indexes in a folder that they may write. */
 function searchFolder(cacheFolder: string): { folder: string; fault: string | null } {
   try {
     return { folder: privateFolder(join(privateFolder(cacheFolder), 'search')), fault: null };
@@ -79,13 +79,16 @@ function searchFolder(cacheFolder: string): { folder: string; fault: string | nu
   }
 }
 
-/** It answers all the same, and the next process builds it again. */
+/** The search works all the same, and the next process builds the index again. */
 function notKept(folder: string, why: string): Diagnostic {
   const reason = why.endsWith('.') ? why.slice(0, -1) : why;
   return libraryDiagnostic('search.not-kept', `The index of the search cannot be kept in ${folder}: ${reason}.`);
 }
 
-/** Names the index of a set of skills: equal skills, equal index. What a word is depends on the Unicode data of Node as well. The list does not change. */
+/**
+ * Digest that names the index of a set of skills: equal skills give an equal index. Word boundaries also depend on Node's Unicode data. The list
+ * must not change.
+ */
 export function setDigest(skills: readonly Skill[]): string {
   const known = digests.get(skills);
   if (known !== undefined) return known;

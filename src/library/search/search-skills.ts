@@ -11,8 +11,8 @@ import { explainHit, type SearchMatch, type SearchSnippet } from './search-snipp
 import { wordsOf } from './search-words.ts';
 
 /**
- * Words of English that hold a sentence together and say nothing of what it is about. In short texts they are rare, so that no count would
- * tell: "how do I … the" would find the one description that says "how". As {@link wordsOf} gives them.
+ * English function words, which carry no topic. In short texts they are rare, so counts cannot reveal them: "how do I … the" would find the one
+ * description with "how". Stemmed as {@link wordsOf} does.
  */
 export const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   (
@@ -23,11 +23,11 @@ export const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Who searches, and for how much. */
+/** Options of a search. */
 export interface SearchSkillsOptions extends ConsumerOptions {
-  /** The most skills to name, 1 to 1,000. @default 10 */
+  /** Limit of named skills, 1 to 1,000. @default 10 */
   max?: number | undefined;
-  /** Where indexes are kept. @default $XDG_CACHE_HOME/skillcell, else ~/.cache/skillcell */
+  /** Cache folder for indexes. @default $XDG_CACHE_HOME/skillcell, else ~/.cache/skillcell */
   cacheFolder?: string | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -38,24 +38,24 @@ export interface SkillHit {
   id: string;
   name: string;
   brief: string;
-  /** BM25 over all fields; the larger the better, and comparable within one answer only. */
+  /** BM25 over all fields; larger is better, comparable only within one answer. */
   score: number;
-  /** Where which words stand. */
+  /** The words found in each field. */
   matches: SearchMatch[];
   snippet: SearchSnippet | null;
 }
 
-/** What a search found. */
+/** Result of a search. */
 export interface SkillSearch {
-  /** The best first; of equal ones the first id. */
+  /** Best first; ties by id. */
   hits: SkillHit[];
-  /** Skills that hold a word that counted. */
+  /** Number of skills that contain a used word. */
   found: number;
-  /** Skills that were searched: those of the consumer's catalog. */
+  /** Number of searched skills: the consumer's catalog. */
   searched: number;
-  /** Words that counted, as the index has them, and how many skills hold each; the rarest first. */
+  /** Used words, as the index has them, with the number of skills for each; the rarest first. */
   words: { word: string; skills: number }[];
-  /** Words of the text that did not count: no skill holds them, rarer ones were enough, or they only hold the sentence together. */
+  /** Number of unused words: no skill contains them, rarer words were enough, or they are function words. */
   ignored: number;
   diagnostics: Diagnostic[];
 }
@@ -75,13 +75,13 @@ const optionsSchema = z.strictObject({
 const textSchema = z.string().check(z.maxLength(MOST_TEXT));
 
 /**
- * Finds skills by words: in ids, names, descriptions, `when_to_use`, headings and bodies, ranked by BM25. It searches what the consumer's
- * catalog holds and nothing else; what it may not see has no part in a score either. The text is words and nothing but words.
+ * Finds skills by words: in ids, names, descriptions, `when_to_use`, headings and bodies, ranked by BM25. It searches only the consumer's catalog;
+ * hidden skills do not even affect scores. The text is plain words, without any syntax.
  *
  * @param skills the skills to search
- * @param text what is looked for, at most 1,000,000 UTF-16 units
- * @param options who searches
- * @returns the best skills, and why each was found
+ * @param text the query, at most 1,000,000 UTF-16 units
+ * @param options consumer, limits and cache
+ * @returns the best skills, and the reason for each
  * @throws SkillcellError `options.invalid`; `search.unavailable` where this Node has no FTS5
  * @example
  * ```ts
@@ -123,7 +123,7 @@ export async function searchSkills(
   return { hits, found: answer.found, searched: offered.length, words: counted, ignored, diagnostics };
 }
 
-/** What each asker of a subsystem, which never changes, is offered. */
+/** Offered skills of each consumer, by subsystem; a subsystem never changes. */
 const offers = new WeakMap<SkillsSubsystem, Map<string, Skill[]>>();
 const KEPT_OFFERS = 32;
 

@@ -5,25 +5,25 @@ import { oneLine } from '../../skills/text/text.ts';
 import { SEARCHED_FIELDS, searchedTexts, type SearchedField } from './searched-fields.ts';
 import { wordsOf } from './search-words.ts';
 
-/** Where in a skill words of a search stand. */
+/** Places of query words in a skill. */
 export interface SearchMatch {
   field: SearchedField;
-  /** As they are written there, each once. */
+  /** As written there, each once. */
   words: string[];
 }
 
-/** The place of a skill that holds most of what was searched for. */
+/** The stretch of a skill with the largest total weight of query words. */
 export interface SearchSnippet {
   field: SearchedField;
-  /** One line without control and hidden characters; `…` stands where it is cut. */
+  /** One line without control and hidden characters; `…` marks a cut. */
   text: string;
-  /** Line of SKILL.md, for what stands in the body. */
+  /** Line of SKILL.md, for a snippet of the body. */
   line?: number;
 }
 
 /** UTF-16 units of a snippet. */
 const WIDTH = 160;
-/** What is shown before the first word of a snippet. */
+/** UTF-16 units before the first word of a snippet. */
 const BEFORE = 30;
 
 interface Place {
@@ -33,9 +33,9 @@ interface Place {
 }
 
 /**
- * Finds where in a skill the words of a search stand.
+ * Finds the query words in a skill.
  *
- * @param worth of each word that is searched for: the rarer, the more
+ * @param worth weight of each query word: rarer words weigh more
  */
 export function explainHit(
   skill: Skill,
@@ -53,7 +53,7 @@ export function explainHit(
       if (!written.has(word)) written.set(word, oneLine(text.slice(start, end)));
     matches.push({ field, words: [...written.values()] });
     const window = bestWindow(places, worth);
-    // Of what holds the same, an id is shown last: it is told anyway.
+    // Among equal windows, the id comes last: it is shown anyway.
     if (
       best === undefined ||
       window.worth > best.window.worth ||
@@ -70,7 +70,7 @@ interface Window {
   worth: number;
 }
 
-/** The stretch of a text that holds the most; of equal ones the first. */
+/** The window with the largest total weight; the first among equals. */
 function bestWindow(places: readonly Place[], worth: ReadonlyMap<string, number>): Window {
   const counts = new Map<string, number>();
   let [first, sum] = [0, 0];
@@ -88,7 +88,7 @@ function bestWindow(places: readonly Place[], worth: ReadonlyMap<string, number>
         sum -= worth.get(place.word) ?? 0;
       }
     }
-    // Sums of the same numbers in another order differ in their last digits.
+    // Floating-point sums in another order differ in their last digits.
     if (sum > best.worth + 1e-9) best = { start: places[first]?.start ?? 0, end, worth: sum };
   }
   return best;
@@ -105,7 +105,7 @@ function snippetOf(skill: Skill, field: SearchedField, text: string, { start, en
     : snippet;
 }
 
-/** The beginning of a word: a text is not cut within one. */
+/** Moves the start to the beginning of a word, so that no word is cut. */
 function cutBefore(text: string, from: number, start: number): number {
   if (from === 0) return 0;
   const blank = /\s/.exec(text.slice(from, start));

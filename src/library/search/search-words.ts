@@ -2,28 +2,28 @@ import { stemmer } from 'stemmer';
 import { isAscii } from '../../skills/text/words/ascii.ts';
 import { foldCase } from '../../skills/text/words/fold-text.ts';
 
-/** A word of a text, in the form that an index holds. */
+/** A word of a text, in the form of the index. */
 export interface SearchWord {
   word: string;
-  /** Where it stands in the text, in UTF-16 units. */
+  /** Position in the text, in UTF-16 units. */
   start: number;
   end: number;
 }
 
 const ASCII_WORD = /[A-Za-z0-9]+/g;
-/** What a word of Unicode is cut into: `node.js` and `wiki_submit` are found by their parts, as `pdf-press` is. */
+/** Parts of a Unicode word: `node.js` and `wiki_submit` are found by their parts, like `pdf-press`. */
 const PART = /[\p{L}\p{M}\p{N}]+/gu;
-/** Accents of European scripts. Marks of others are vowels, without which a word is another one. */
+/** Accents of European scripts. Marks of other scripts are vowels, without which the word is another one. */
 const ACCENTS = /[\u0300-\u036f]+/g;
 const ENGLISH = /^[a-z]{3,40}$/;
 
-/** The same everywhere: what a word is must not hang on the machine's language. */
+/** A fixed locale: word boundaries must not depend on the machine's language. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
  * The words of a text, folded: NFKC, case, accents of European scripts, endings of English words.
  *
- * @param text any text; nothing in it is syntax
+ * @param text any text; it has no syntax
  */
 export function* wordsOf(text: string): Generator<SearchWord> {
   if (isAscii(text)) {
@@ -42,7 +42,7 @@ function found(match: RegExpExecArray, offset: number): SearchWord {
   return { word: folded(written), start, end: start + written.length };
 }
 
-/** Texts repeat their words. */
+/** A cache, as texts repeat their words. */
 const known = new Map<string, string>();
 const KNOWN_WORDS = 50_000;
 const KNOWN_LENGTH = 64;

@@ -1,13 +1,13 @@
 import type { Skill } from '../../contracts/skills/skill.ts';
 import { findFencedBlocks } from '../../skills/text/words/markdown-fences.ts';
 
-/** What of a skill is searched, in the order of the index's columns. */
+/** The searched fields of a skill, in the order of the index's columns. */
 export const SEARCHED_FIELDS = ['id', 'description', 'whenToUse', 'headings', 'body'] as const;
 
-/** A part of a skill that is searched. */
+/** A searched field of a skill. */
 export type SearchedField = (typeof SEARCHED_FIELDS)[number];
 
-/** How much more a word says in this place than in a body. */
+/** Weight of a word in each field, relative to the body. */
 export const FIELD_WEIGHTS: Readonly<Record<SearchedField, number>> = {
   id: 8,
   description: 4,
@@ -16,7 +16,7 @@ export const FIELD_WEIGHTS: Readonly<Record<SearchedField, number>> = {
   body: 1,
 };
 
-/** The texts of a skill that are searched. Headings are searched as part of the body, too: there they have their places. */
+/** The searched texts of a skill. Headings are also part of the body, where they have their places. */
 export function searchedTexts({ skillId, name, fields, body }: Skill): Record<SearchedField, string> {
   return {
     id: name === skillId ? skillId : `${skillId}\n${name}`,
@@ -29,7 +29,7 @@ export function searchedTexts({ skillId, name, fields, body }: Skill): Record<Se
 
 const HEADING = /^ {0,3}#{1,6}[ \t]+\S/;
 
-/** Headings of a Markdown text (`# …`), but for lines of code that look like one. */
+/** Headings of a Markdown text (`# …`), without lines of code that look like headings. */
 function headingsOf(body: string): string {
   let at = 0;
   const prose = findFencedBlocks(body).map(({ start, end }) => {

@@ -6,8 +6,8 @@ import type { SelectionOptions, Skillset } from '../../skills/subsystem-contract
 import { withoutRange } from '../../skills/text/bare-reference.ts';
 
 /**
- * Skills of which others may not be loaded, as nobody has approved them. To a skill that imports one of those it is unknown; whoever asks for the
- * importer, in a job or for a prompt, is told why.
+ * Skills without their unapproved ones. An import of an unapproved skill counts as unknown; requests for the importing skill, in a job or for a
+ * prompt, get the reason as a diagnostic.
  */
 export class AdmittedSubsystem extends SkillsSubsystem {
   override importSkillset(refs: readonly string[], options: SelectionOptions = {}): Skillset {
@@ -26,9 +26,9 @@ export class AdmittedSubsystem extends SkillsSubsystem {
 }
 
 /**
- * The same skills, of which it is told what was left out.
+ * The same skills, as a subsystem that reports left-out skills.
  *
- * @param skills those that take their places
+ * @param skills replaces the skills of `subsystem`
  */
 export function admitted(subsystem: SkillsSubsystem, skills: readonly Skill[] = subsystem.skills): AdmittedSubsystem {
   const { diagnostics, agentsConfig, overrides, customNamespaces, customSkillsRoot, bundleRoot } = subsystem;

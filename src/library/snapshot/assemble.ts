@@ -12,32 +12,32 @@ import type { StoreState } from '../heads/look-at-store.ts';
 import type { LibraryRoots } from './root-stores.ts';
 import type { Admit, GateVerdict } from './skill-library.ts';
 
-/** What the skills of a snapshot are made of, beside what the stores hold. */
+/** Rules for making a snapshot from the states of stores. */
 export interface AssembleOptions {
   roots: Pick<LibraryRoots, 'paths' | 'rules'>;
   admit: Admit | undefined;
-  /** Says what is not approved, wherever it comes from. */
+  /** Refuses unapproved skills of all roots. */
   frozen: RootGrants['admit'];
-  /** What of them is not read at all. */
+  /** Stores that are not read at all. */
   verdict: GateVerdict | undefined;
 }
 
-/** Where a skill of a snapshot comes from. */
+/** The origin of a skill in a snapshot. */
 export interface SkillSource {
   state: StoreState;
   record: HeadRecord;
 }
 
-/** The skills of a snapshot, each as far as its head tells. */
+/** The skills of a snapshot, as their heads describe them. */
 export interface Assembled {
   subsystem: SkillsSubsystem;
-  /** Of the skills that come from stores, also of those that another one shadows. */
+  /** Skills from stores, including skills that another one shadows. */
   sources: ReadonlyMap<Skill, SkillSource>;
-  /** Of those that may not be loaded. */
+  /** Skills that may not be loaded. */
   refused: ReadonlyMap<Skill, SkillSource & { diagnostic: Diagnostic }>;
 }
 
-/** Makes skills of what the stores hold, by precedence, policy and approval. */
+/** Makes skills from the states of stores, by precedence, policy and approval. */
 export function assemble(all: readonly StoreState[], { admit, frozen, verdict, roots }: AssembleOptions): Assembled {
   const states = all.map((state) => closedBy(state, verdict?.closed.get(state.store)));
   const sources = new Map<Skill, SkillSource>();
@@ -85,7 +85,8 @@ function skillOf(
   { item, skillFile, files, digest, names, reading }: HeadRecord,
   root: { kind: RootKind; index: number; path: string } & RootGrants,
 ): { skill?: Skill; diagnostics: Diagnostic[] } {
-  // A fresh copy: a skill is frozen, and one record serves many snapshots. The fields stay, as their places in the text are found by them.
+  // A fresh copy: skills get frozen, and one record serves many snapshots. The fields object stays the same, as places in the text are attached to
+  // it.
   const parts = reading.parts && { ...reading.parts };
   return skillOfParts(
     { ...root, name: rootName(store, item) },
@@ -96,7 +97,7 @@ function skillOf(
       skillFile,
       place: undefined,
       files: [...(files ?? names.map(({ path, bytes }) => ({ path, bytes, digest: '', executable: false })))],
-      // Of other bytes it is another one, as long as the real one is not known.
+      // A stand-in while the real digest is unknown; it changes with the bytes.
       digest: digest ?? `head:${hash('sha256', JSON.stringify([store.id, item.path, item.revision]))}`,
     },
   );
@@ -127,7 +128,7 @@ function ageOf(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
 }
 
-/** A list tells of a skill what its text tells as well. */
+/** The list of a store and the text of a skill may give equal diagnostics. */
 function withoutEqual(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...new Map(diagnostics.map((found) => [JSON.stringify(found), found])).values()];
 }

@@ -3,16 +3,16 @@ import type { Skill } from '../../contracts/skills/skill.ts';
 import { withoutEnd } from '../../contracts/text/without-end.ts';
 import { precedenceOf } from '../../skills/load/load-roots.ts';
 
-/** Skills of all sources, the ones that count first: by precedence, of one kind the later source, in one source the first folder. */
+/** Sorts skills of all sources: by precedence of their kind, then later sources first, then in their order. */
 export function inOrder(skills: Iterable<Skill>): Skill[] {
   return [...skills].toSorted((a, b) => precedenceOf(b.rootKind) - precedenceOf(a.rootKind) || b.root - a.root);
 }
 
 /**
- * The other skills that have the id of one that was taken, those that count first, and why each was not.
+ * The other skills with the id of a taken one, in order of precedence, and the reason why each was not taken.
  *
- * @param all what is there, also what may not be loaded
- * @param refused what may not be loaded, with what was said of it
+ * @param all every skill, including refused ones
+ * @param refused skills that may not be loaded, with the reason
  */
 export function besideSkill(
   taken: Skill,
@@ -30,10 +30,10 @@ export function besideSkill(
 }
 
 function reasonOf(other: Skill, taken: Skill, isInFront: boolean): string {
-  if (isInFront) return 'it stands in front, and a range leaves it out';
+  if (isInFront) return 'it takes precedence, but a version range excludes it';
   if (other.rootKind !== taken.rootKind)
-    return `the ${taken.rootKind} kind stands in front of the ${other.rootKind} kind`;
-  if (other.root !== taken.root) return `a later source of the ${taken.rootKind} kind stands in front`;
+    return `the ${taken.rootKind} kind takes precedence over the ${other.rootKind} kind`;
+  if (other.root !== taken.root) return `a later source of the ${taken.rootKind} kind takes precedence`;
   return other.digest === taken.digest
     ? `it is a copy of ${taken.dir} of the same root`
     : `${taken.dir} of the same root has the id already`;

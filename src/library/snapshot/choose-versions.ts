@@ -5,44 +5,45 @@ import { meetsRange, type VersionDemand } from '../../skills/select/version-rang
 import { withoutRange } from '../../skills/text/bare-reference.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 
-/** Combinations of versions that are looked at beyond one for each skill that is there, so that no set of skills can keep a library busy. */
+/** Limit of attempts beyond one for each skill, so that no set of skills can keep a library busy. */
 const LOOKS = 10_000;
 
-/** What versions are chosen for. */
+/** Input of {@link chooseVersions}. */
 export interface VersionRequest {
-  /** Full ids that are asked for. */
+  /** Requested full ids. */
   ids: readonly string[];
-  /** Ranges that the request itself names. */
+  /** Ranges in the request itself. */
   demands: readonly VersionDemand[];
   /** Every version of each skill, the preferred one first. */
   versions: ReadonlyMap<string, readonly Skill[]>;
-  /** Whether the consumer's policy keeps a skill out. */
+  /** Whether the consumer's policy excludes a skill. */
   denies(id: string): boolean;
 }
 
-/** Versions of a skill of which one was chosen, and the next ones in case that nothing goes with it. */
+/** The fitting versions of a skill, of which one is chosen; the next ones are alternatives. */
 interface Choice {
   id: string;
   fitting: readonly Skill[];
-  /** Which of them is chosen. */
+  /** Index of the chosen one. */
   at: number;
 }
 
-/** What was chosen so far, and what that asks for. */
+/** The choices so far, and their demands. */
 interface Selection {
   readonly chosen: ReadonlyMap<string, Skill>;
   rowsOf(id: string): readonly VersionDemand[];
   take(id: string, skill: Skill): void;
   drop(id: string): void;
-  /** The first skill that is asked for and of which no version was chosen. */
+  /** The first requested skill without a chosen version. */
   open(): string | undefined;
 }
 
 /**
- * Chooses one version of each skill that is asked for or imported, such that all ranges are met. What is asked for first makes no difference.
+ * Chooses one version of each requested or imported skill, such that all ranges are met. The order of the request does not matter.
  *
  * @returns the closure, by id
- * @throws SkillcellError `skills.version-unmet` where no versions go together, and where none were found within 10,000 looks more than there are skills
+ * @throws SkillcellError `skills.version-unmet` where no versions go together, and where none were found within the limit: 10,000 attempts more
+ * than there are skills
  */
 export function chooseVersions(request: VersionRequest): Map<string, Skill> {
   const { ids, versions } = request;
@@ -64,11 +65,11 @@ export function chooseVersions(request: VersionRequest): Map<string, Skill> {
   }
   const asked = ids.toSorted(compareCodePoints).join(', ');
   const message = `Cannot load ${asked}: no versions that go together were found, got none within ${most} looks.`;
-  const hint = `Ask for versions by narrower ranges.${conflict === undefined ? '' : ` The last look failed so: ${conflict.message}`}`;
+  const hint = `Ask for versions by narrower ranges.${conflict === undefined ? '' : ` The last attempt failed: ${conflict.message}`}`;
   throw new SkillcellError('skills.version-unmet', message, { hint });
 }
 
-/** Takes the next version of what was chosen last, and gives up what has none; false where nothing is left. */
+/** Takes the next version of the last choice, and drops choices without a next one; false where none is left. */
 function takeNext(choices: Choice[], selection: Selection): boolean {
   for (let last = choices.at(-1); last !== undefined; last = choices.at(-1)) {
     if (last.at >= 0) selection.drop(last.id);
@@ -83,7 +84,7 @@ function takeNext(choices: Choice[], selection: Selection): boolean {
   return false;
 }
 
-/** A skill that was chosen, and whose version is not the one that the last choice asks for: what was chosen before goes together. */
+/** A chosen skill with a version that the last choice does not accept. All earlier choices go together. */
 function brokenBy({ id }: Choice, { chosen }: Selection): string | undefined {
   const broken = demandsOfSkill(chosen.get(id) as Skill).find((row) => {
     const skill = chosen.get(row.id);
@@ -99,9 +100,9 @@ function isMet({ fields }: Skill, rows: readonly VersionDemand[]): boolean {
 function openSelection({ ids, demands, versions, denies }: VersionRequest): Selection {
   const chosen = new Map<string, Skill>();
   const rows = new Map<string, VersionDemand[]>();
-  /** How many ask for a skill. */
+  /** Number of demands for each skill. */
   const wanted = new Map<string, number>();
-  /** In order. */
+  /** In code-point order. */
   const open: string[] = [];
   const rowsOf = (id: string): VersionDemand[] => rows.get(id) ?? [];
   const addRow = (row: VersionDemand): void => {
@@ -137,7 +138,7 @@ function openSelection({ ids, demands, versions, denies }: VersionRequest): Sele
     drop(id) {
       const skill = chosen.get(id) as Skill;
       chosen.delete(id);
-      // What was chosen last goes first, so that its rows are the last ones.
+      // Drops go in reverse order of takes, so the rows of this skill are the last ones.
       for (const row of demandsOfSkill(skill)) rows.get(row.id)?.pop();
       for (const other of importsOf(skill)) want(other, -1);
       settle(id);
@@ -146,7 +147,7 @@ function openSelection({ ids, demands, versions, denies }: VersionRequest): Sele
   };
 }
 
-/** Where a text stands in a list that is in order, or would stand. */
+/** The index of a text in a sorted list, or the index where it belongs. */
 function placeOf(sorted: readonly string[], text: string): number {
   let low = 0;
   for (let high = sorted.length; low < high;) {

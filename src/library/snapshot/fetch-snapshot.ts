@@ -3,36 +3,35 @@ import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import type { Skill } from '../../contracts/skills/skill.ts';
 import { policyFor } from '../../skills/select/policy.ts';
 import { reachableIds } from '../../skills/select/reachable-ids.ts';
-import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import type { Assembled } from './assemble.ts';
 import { eachAtOnce } from '../../protocol/each-at-once.ts';
 import { type FetchOptions, fetchWhole } from './fetch-whole.ts';
-import { LibrarySubsystem } from './library-subsystem.ts';
 import type { LibraryRoots } from './root-stores.ts';
 import { shareWork, type SharedWork } from './share-work.ts';
 import type { LibraryRequest } from './skill-library.ts';
 import { versionsFor } from './versions-for.ts';
 
-/** Skills that are fetched at once. */
+/** Concurrent fetches of skills. */
 const AT_ONCE = 8;
 
-/** Skills as they were found at once. */
+/** The skills of one snapshot. */
 export interface FetchedSnapshot extends Assembled {
-  /** Skills that were fetched whole, by what their heads told. */
+  /** Completely fetched skills, by their heads. */
   whole: Map<Skill, SharedWork<Skill>>;
 }
 
-/** What skills of a snapshot are fetched with. */
+/** Access to stores and cache. */
 export interface SnapshotFetch extends Omit<FetchOptions, 'signal'> {
   roots: Pick<LibraryRoots, 'customSkillsRoot' | 'bundleRoot'>;
   /** @throws SkillcellError `store.unavailable` where the library is closed */
   requireOpen(): void;
-  /** Is told of all that is started. */
+  /** Is called with all work that starts. */
   started(work: SharedWork<unknown>): void;
 }
 
 /**
- * The skills of a snapshot, those of a request whole.
+ * The skills of a snapshot; skills of the request are fetched completely.
  *
  * @throws SkillcellError `store.unavailable`, `store.changed`, `skills.version-unmet`
  */
@@ -56,7 +55,7 @@ export async function fetchSnapshot(
     whole.set(skill, await wholeOf(of, skill, request.signal, fetch));
   });
   const heads = present.filter((skill) => sources.has(skill) && !whole.has(skill));
-  return new LibrarySubsystem(
+  return new SkillsSubsystem(
     {
       skills: present.map((skill) => whole.get(skill) ?? skill),
       diagnostics: [...subsystem.diagnostics, ...foundInside(whole)],
@@ -65,9 +64,11 @@ export async function fetchSnapshot(
       customNamespaces: [...subsystem.customNamespaces],
       customSkillsRoot: fetch.roots.customSkillsRoot,
       bundleRoot: fetch.roots.bundleRoot,
+      admitted: true,
     },
-    new Set(heads.map(({ id }) => id)),
-    // With what was asked for before, so that versions go together.
+    {
+      ids: new Set(heads.map(({ id }) => id)),
+    // Includes the earlier references, so that the versions go together.
     async ({ refs, ...more }) =>
       await fetchSnapshot(of, { ...request, ...more, refs: [...(request.refs ?? []), ...refs] }, fetch),
   );
@@ -86,7 +87,7 @@ async function wholeOf(
     requireOpen();
     const own = shareWork(
       (givenUp) => fetchWhole(skill, source, { ...fetch, signal: givenUp }),
-      // The next one tries anew.
+      // The next call tries again.
       () => whole.get(skill) === own && whole.delete(skill),
     );
     work = own;
@@ -96,19 +97,19 @@ async function wholeOf(
   return await work.join(signal);
 }
 
-/** A skill of a folder that stays where it is. */
+/** A skill of a folder, which is read in place. */
 function inPlace(skill: Skill, sources: Assembled['sources']): Skill | undefined {
   const record = sources.get(skill)?.record;
   if (record?.complete !== true || record.item.origin.type !== 'directory') return undefined;
   return { ...skill, rootPath: realpathSync.native(record.item.origin.source) };
 }
 
-/** What only a whole skill tells of itself. */
+/** Diagnostics that only the complete skill reveals. */
 function foundInside(whole: ReadonlyMap<Skill, Skill>): Diagnostic[] {
   return [...whole].flatMap(([head, { diagnostics }]) => diagnostics.slice(head.diagnostics.length));
 }
 
-/** What is fetched whole: the closure of references, or all that the consumer may load. */
+/** Skills to fetch: the closure of the references, or all skills that the consumer may load. */
 function wantedSkills(subsystem: SkillsSubsystem, { refs, consumer, includeInternal }: LibraryRequest): Skill[] {
   if (refs !== undefined) return subsystem.importSkillset(refs, { consumer, includeInternal }).skills;
   const byId = new Map(subsystem.skills.map((skill) => [skill.id, skill]));

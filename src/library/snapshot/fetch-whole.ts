@@ -9,7 +9,7 @@ import type { HeldViews } from './held-views.ts';
 import type { SkillSource } from './assemble.ts';
 import { textsOfView } from '../heads/texts-of-view.ts';
 
-/** What whole skills are fetched with. */
+/** Access to cache and views. */
 export interface FetchOptions extends Call {
   cache: TreeCache;
   index: HeadIndex;
@@ -17,10 +17,10 @@ export interface FetchOptions extends Call {
 }
 
 /**
- * Fetches a skill whole: from the cache by its digest, where that is known and it is there, else from its store.
+ * Fetches a skill completely: from the cache by its digest if possible, else from its store.
  *
- * @param skill as its head tells it
- * @returns the skill with all its files, in a folder that nobody changes
+ * @param skill as its head describes it
+ * @returns the skill with all its files, in a folder that never changes
  * @throws SkillcellError `store.unavailable`, `store.changed`
  */
 export async function fetchWhole(skill: Skill, source: SkillSource, options: FetchOptions): Promise<Skill> {
@@ -57,7 +57,7 @@ async function viewOf({ state, record }: SkillSource, { cache, views, signal }: 
   return views.take(known ?? (await state.store.open(record.item, { signal })));
 }
 
-/** compact.md and sources.yaml are no part of a head. */
+/** Adds compact.md and sources.yaml, which are not part of a head. */
 function completed({ state, record }: SkillSource, view: SkillView): HeadRecord {
   const { item, skillFile, names } = record;
   return readHead(state.store, { item, skillFile, names, files: view.files, texts: textsOfView(view), complete: true });

@@ -2,23 +2,23 @@ import type { Skill } from '../../contracts/skills/skill.ts';
 import type { SkillView } from '../../contracts/skills/store.ts';
 import { releaseView } from '../stores/cache/tree-cache.ts';
 
-/** Views that skills of a library stand on, each held as long as one of those skills is there, in whoever's hands. */
+/** Views behind the skills of a library. Each is held while one of its skills is still referenced anywhere. */
 export interface HeldViews {
   find(digest: string): SkillView | undefined;
   /**
-   * Takes a view over; where one of the same bytes is held, that one counts. Each that is taken is kept for a skill, or let go.
+   * Takes a view over. If a view of the same bytes is held, that one is used instead. Each taken view must be kept for a skill, or let go.
    *
-   * @returns the one that counts
+   * @returns the view to use
    */
   take(view: SkillView): SkillView;
-  /** Holds a view that was taken for as long as the skill is there. */
+  /** Holds a taken view until the skill is garbage-collected. */
   keepFor(skill: Skill, view: SkillView): void;
   letGo(view: SkillView): void;
-  /** Lets all go. */
+  /** Releases all views. */
   close(): void;
 }
 
-/** Holds the views of one library. That no skill stands on one any more is found out by the garbage collector. */
+/** Holds the views of one library. The garbage collector reports when a skill is no longer referenced. */
 export function holdViews(): HeldViews {
   const held = new Map<string, { view: SkillView; users: number }>();
   const letGo = (view: SkillView): void => {

@@ -15,16 +15,16 @@ import type {
 } from '../../skills/subsystem-contract.ts';
 
 /**
- * Skills of which some were fetched whole, and of the others the head: those are in catalogs and matches, and are refused where their bytes are
- * asked for, as nothing here may wait.
+ * A subsystem of complete skills and heads. Heads appear in catalogs and matches; requests for their bytes are refused, as the subsystem is
+ * synchronous and cannot fetch.
  */
 export class LibrarySubsystem extends AdmittedSubsystem {
   readonly #heads: ReadonlySet<string>;
   readonly #fetch: FetchMore;
 
   /**
-   * @param heads full ids of the skills of which only the head is there
-   * @param fetch fetches more of the same snapshot
+   * @param heads full ids of the skills that have only a head
+   * @param fetch fetches more skills of the same snapshot
    */
   constructor(parts: SubsystemParts, heads: ReadonlySet<string>, fetch: FetchMore) {
     super(parts);
@@ -33,9 +33,9 @@ export class LibrarySubsystem extends AdmittedSubsystem {
   }
 
   /**
-   * The same snapshot with these skills whole, and all that they import.
+   * The same snapshot with these skills complete, and all their imports.
    *
-   * @throws SkillcellError `store.unavailable`; `store.changed` where their bytes are no longer to be had
+   * @throws SkillcellError `store.unavailable`; `store.changed` where their bytes are no longer available
    */
   async withWhole(request: WholeRequest): Promise<SkillsSubsystem> {
     return this.#hasWhole(request) ? this : await this.#fetch(request);
@@ -87,14 +87,17 @@ export class LibrarySubsystem extends AdmittedSubsystem {
   }
 }
 
-/** What more of a snapshot is asked for. */
+/** A request for more complete skills of a snapshot. */
 export interface WholeRequest extends Call, SelectionOptions {
   refs: readonly string[];
 }
 
 type FetchMore = (request: WholeRequest) => Promise<SkillsSubsystem>;
 
-/** Skills of which those that are named are whole; what is not of a library is so anyway. @throws SkillcellError `store.unavailable`, `store.changed` */
+/**
+ * Completes the named skills. A subsystem that is not from a library is always complete. @throws SkillcellError `store.unavailable`,
+ * `store.changed`
+ */
 export async function withWhole<Skills extends SkillsSubsystem | undefined>(
   subsystem: Skills,
   request: WholeRequest,

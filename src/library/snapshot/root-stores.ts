@@ -9,20 +9,20 @@ import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../stores/directory/directory-store.ts';
 import type { SkillLibraryOptions } from './skill-library.ts';
 
-/** What a library is given beside its stores. */
+/** The roots of a library beside its stores. */
 export interface LibraryRoots {
-  /** The built-in folder, and that of the descriptor, with their real paths: as stores, so that one look finds what has changed in any of them. */
+  /** Stores of the built-in folder and of the descriptor's folder, with their real paths. As stores, they are part of every look for changes. */
   paths: ReadonlyMap<SkillStore, string>;
-  /** What the descriptor says beside its folder. */
+  /** The descriptor's rules, without its folder. */
   rules: SkillsDescriptor;
   customSkillsRoot: string | null;
   bundleRoot: string | null;
 }
 
 /**
- * Opens the folders that the options of a library name.
+ * Opens the folders in the options of a library.
  *
- * @throws SkillcellError `skills.descriptor-invalid`; `skills.root-missing` where the descriptor's folder is not there
+ * @throws SkillcellError `skills.descriptor-invalid`; `skills.root-missing` where the descriptor's folder is missing
  */
 export function openRoots(
   { descriptor, bundleRoot, builtinRoot }: Pick<SkillLibraryOptions, 'descriptor' | 'bundleRoot' | 'builtinRoot'>,

@@ -1,22 +1,22 @@
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 
-/** Work that several wait for, each as long as its own signal says. */
+/** Work that several callers wait for, each with its own signal. */
 export interface SharedWork<Result> {
   /**
    * Waits for the work.
    *
-   * @throws what the work throws; the reason of the signal, which ends no other's waiting
+   * @throws the error of the work; the reason of the signal, which does not affect other callers
    */
   join(signal: AbortSignal | undefined): Promise<Result>;
-  /** When nothing of it is under way any more; never rejects. */
+  /** Settles when the work has ended; never rejects. */
   readonly ended: Promise<void>;
 }
 
 /**
- * Starts work that is told to end when the last one who waits has gone.
+ * Starts work that is aborted when its last caller has gone.
  *
- * @param start is given the signal that says so
- * @param forget is called once nobody may join any more: it was given up, or it has failed
+ * @param start gets the signal of this abort
+ * @param forget is called once no further caller may join: the work was aborted, or has failed
  */
 export function shareWork<Result>(
   start: (signal: AbortSignal) => Promise<Result>,

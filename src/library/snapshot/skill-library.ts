@@ -8,88 +8,88 @@ import type { ConsumerOptions } from '../../skills/subsystem-contract.ts';
 import type { StoreState } from '../heads/look-at-store.ts';
 import type { SearchSkillsOptions, SkillSearch } from '../search/search-skills.ts';
 
-/** Says why a skill may not be loaded; undefined where it may. Its digest is known. */
+/** Returns the reason why a skill may not be loaded; undefined if it may. The digest of the skill is known. */
 export type Admit = (skill: Skill, origin?: Origin) => Diagnostic | undefined;
 
-/** What is not read at all, and why. */
+/** Stores that are not read at all, and the reasons. */
 export interface GateVerdict {
-  /** Stores of which nothing is loaded, with what is said of each. */
+  /** Stores from which nothing is loaded, each with its reason. */
   closed: ReadonlyMap<SkillStore, Diagnostic>;
-  /** What is said beside that. */
+  /** Further diagnostics. */
   diagnostics: readonly Diagnostic[];
 }
 
 /** Options of `openSkillLibrary`. */
 export interface SkillLibraryOptions {
-  /** Where skills come from; precedence goes by the kind of each skill, and of one kind the later store wins. `close()` closes them. */
+  /** Stores of skills. Precedence goes by the kind of each skill; within a kind, the later store wins. `close()` closes them. */
   stores: readonly SkillStore[];
-  /** Adds its custom root, its policy and its overrides. */
+  /** Adds the descriptor's custom root, policy and overrides. */
   descriptor?: SkillsDescriptor | undefined;
   /** Absolute path that relative roots of the descriptor resolve against. */
   bundleRoot?: string | undefined;
-  /** Absolute path of the built-in skills, looked at as a store is, and so is the descriptor's folder. @default none */
+  /** Absolute path of the built-in skills. Looks for changes include it, and the descriptor's folder. @default none */
   builtinRoot?: string | null | undefined;
-  /** Where what was fetched is kept; processes share it. @default `$XDG_CACHE_HOME/skillcell` or `~/.cache/skillcell` */
+  /** Folder for fetched data; processes share it. @default `$XDG_CACHE_HOME/skillcell` or `~/.cache/skillcell` */
   cacheDir?: string | undefined;
-  /** What happens when a store is out of reach: the call is refused, or the last good list serves, and says how old it is. @default 'refuse' */
+  /** Behavior when a store is out of reach: the call fails, or the last good list is used and a diagnostic tells its age. @default 'refuse' */
   stale?: 'refuse' | 'use' | undefined;
   /** Absolute path of the lock file that `frozen` and `explain()` read. @default skillcell.lock.json in the working folder */
   lockFile?: string | undefined;
   /** Loads only skills whose bytes are locked and approved, from stores and roots alike. @default false */
   frozen?: boolean | undefined;
-  /** Decides what of the stores is loaded at all. */
+  /** Decides which skills of the stores may be loaded. */
   admit?: Admit | undefined;
-  /** Decides which stores count, by all that they hold. Asked after each change. */
+  /** Decides which stores are used, by their whole content. Called after each change. */
   gate?: ((states: readonly StoreState[]) => GateVerdict) | undefined;
-  /** Milliseconds between two looks while somebody has subscribed; 0 for none but those by hints of the stores. @default 30,000 ms */
+  /** Milliseconds between two looks while there are subscriptions; 0 looks only after hints of the stores. @default 30,000 ms */
   lookIntervalMs?: number | undefined;
 }
 
-/** Who asks a library. */
+/** The consumer of a library. */
 export interface LibraryConsumer extends Call {
-  /** Id of the generator; without one only the rule of `"*"` applies. */
+  /** Id of the generator; without it, only the rule of `"*"` applies. */
   consumer?: string | undefined;
-  /** Whether internal skills are listed, and may be asked for. @default false */
+  /** Whether internal skills are listed, and may be requested. @default false */
   includeInternal?: boolean | undefined;
 }
 
-/** What a library tells of a skill without fetching it. */
+/** Information about a skill that needs no complete fetch. */
 export interface LibraryHead {
   id: string;
   name: string;
   brief: string;
   fields: SkillFields;
   kind: RootKind;
-  /** Tokens of the body: a quarter of its UTF-8 bytes, which are estimated where only its frontmatter was listed. */
+  /** Tokens of the body: a quarter of its UTF-8 bytes. The bytes are estimated where only the frontmatter was listed. */
   tokens: number;
-  /** Absent where that takes every byte of it, and it was never fetched. */
+  /** Absent where it would need every byte of a skill that was never fetched. */
   digest?: string;
   files: readonly { path: string; bytes: number }[];
-  /** Where it comes from. */
+  /** Absent for skills that are not from a store. */
   origin?: Origin;
   revision?: string;
 }
 
-/** What a library is asked for. */
+/** A request to a library. */
 export interface LibraryRequest extends LibraryConsumer {
   /**
-   * Skills that are fetched whole, with what they import; of all others the head is there, for catalogs and matches. Without it all are fetched
-   * that the consumer may load.
+   * Skills to fetch completely, with their imports. All others have only their head, for catalogs and matches. Without `refs`, all skills are
+   * fetched that the consumer may load.
    */
   refs?: readonly string[] | undefined;
-  /** Without `refs`: references whose ranges decide which version of a skill is there, such as `custom.units@^1.2`. */
+  /** Without `refs`: references whose ranges choose the versions of skills, such as `custom.units@^1.2`. */
   versionsFor?: readonly string[] | undefined;
   /**
-   * False: skills of folders stay where they are and are read from there, as those of a root are; a file that has changed since is refused by its
-   * digest. Skills of other stores are fetched all the same. @default true
+   * False: skills of folders are read in place, like those of a root; the digest check refuses a file that has changed since. Skills of other
+   * stores are fetched all the same. @default true
    */
   copy?: boolean | undefined;
 }
 
-/** Skills from anywhere, behind one face. What it gives is a snapshot: nothing changes it any more. */
+/** Skills from all kinds of stores. Every result is a snapshot, which never changes. */
 export interface SkillLibrary extends AsyncDisposable {
   /**
-   * The skills that a consumer may see, as far as their heads tell.
+   * The skills that a consumer may see, as their heads describe them.
    *
    * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`
    * @example
@@ -107,7 +107,7 @@ export interface SkillLibrary extends AsyncDisposable {
    */
   heads(options?: LibraryConsumer): Promise<LibraryHead[]>;
   /**
-   * Finds skills by words, by their heads.
+   * Searches the heads of skills for words.
    *
    * @throws SkillcellError `store.unavailable`, `search.unavailable`, `options.invalid`
    * @example
@@ -126,10 +126,9 @@ export interface SkillLibrary extends AsyncDisposable {
    */
   search(text: string, options?: Omit<SearchSkillsOptions, 'cacheFolder'>): Promise<SkillSearch>;
   /**
-   * Explains why a consumer has a skill, or has it not, where it comes from, who has approved it by the lock file, and which other versions lie
-   * beside it.
+   * Explains why a consumer does or does not get a skill: its origin, its approval in the lock file, and other versions beside it.
    *
-   * @throws SkillcellError `store.unavailable`; `skills.version-unmet` for a range that nothing meets; `lock.invalid`
+   * @throws SkillcellError `store.unavailable`; `skills.version-unmet` for an unmet range; `lock.invalid`
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -146,7 +145,7 @@ export interface SkillLibrary extends AsyncDisposable {
    */
   explain(ref: string, options?: ConsumerOptions & Call): Promise<SkillExplanation>;
   /**
-   * The skills as a subsystem, which is synchronous: what it is to give has been fetched when this resolves.
+   * The skills as a subsystem. It is synchronous: all its data has been fetched when the promise resolves.
    *
    * @throws SkillcellError `store.unavailable`
    * @example
@@ -165,10 +164,10 @@ export interface SkillLibrary extends AsyncDisposable {
    */
   subsystem(options?: LibraryRequest): Promise<SkillsSubsystem>;
   /**
-   * Looks at every store. Whoever asks meanwhile gets the earlier snapshot, and afterwards the new one.
+   * Looks at every store. During the look, calls get the earlier snapshot; afterwards, the new one.
    *
    * @returns whether anything has changed
-   * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`; the snapshot stays
+   * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`; the earlier snapshot stays
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -186,7 +185,7 @@ export interface SkillLibrary extends AsyncDisposable {
    */
   refresh(options?: Call): Promise<boolean>;
   /**
-   * Everything that was found while looking.
+   * All diagnostics of the last look.
    *
    * @example
    * ```ts
@@ -206,7 +205,7 @@ export interface SkillLibrary extends AsyncDisposable {
    */
   diagnostics(): readonly Diagnostic[];
   /**
-   * Calls after each change. While somebody has subscribed the library looks by itself: when a store hints at a change, and now and then.
+   * Calls the listener after each change. While there are subscriptions, the library looks by itself: after hints of a store, and at intervals.
    *
    * @example
    * ```ts
@@ -225,7 +224,7 @@ export interface SkillLibrary extends AsyncDisposable {
    */
   subscribe(listener: () => void): Disposable;
   /**
-   * Ends the looking, and closes the stores.
+   * Ends all looks, and closes the stores.
    *
    * @example
    * ```ts

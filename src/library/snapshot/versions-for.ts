@@ -8,7 +8,7 @@ import { chooseVersions } from './choose-versions.ts';
 import type { LibraryRequest } from './skill-library.ts';
 
 /**
- * The versions of skills that go together for a request; none where nothing asks for a version, and what stands in front is taken.
+ * The versions of skills that go together for a request. Empty where no range is involved: then precedence alone decides.
  *
  * @throws SkillcellError `skills.version-unmet`
  */
@@ -31,7 +31,7 @@ export function versionsFor(of: Assembled, request: LibraryRequest): ReadonlyMap
   return chooseVersions({ ids, demands, versions: versionsOf(of), denies: (id) => policy.denies(id) });
 }
 
-/** Every version of each skill: what stands in front first, then by precedence; of equal versions the first. */
+/** Every version of each skill: the active one first, then by precedence; for equal versions only the first. */
 function versionsOf({ subsystem, sources }: Assembled): Map<string, Skill[]> {
   const versions = new Map(subsystem.skills.map((skill) => [skill.id, [skill]]));
   for (const skill of inOrder(sources.keys())) {

@@ -4,10 +4,10 @@ import { refused } from './parse-source.ts';
 import type { SourceSpec } from './source-spec.ts';
 
 /**
- * Refuses a path of this machine that is mistyped. Only who has just named a source is told so: what a library or a lock file names is out of
- * reach where it has gone.
+ * Refuses a mistyped local path. Only for a source that the user has just typed: for sources in a library or a lock file, a missing path is an
+ * outage.
  *
- * @param text the source as it was named
+ * @param text the source as typed
  * @throws SkillcellError `source.refused`
  */
 export function assertThere({ kind, source }: SourceSpec, text: string): void {

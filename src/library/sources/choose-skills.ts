@@ -7,11 +7,11 @@ import type { FoundSkill, RefusedSkill, SourceContents } from './find-in-source.
 const NAMED = 10;
 
 /**
- * Chooses skills of a source by id, by the part of it behind the dot, or by folder; without names, all. One that lies in two places with the
- * same bytes is one skill.
+ * Chooses skills of a source by id, by the part of the id after the dot, or by folder; all without names. Two copies with the same bytes count as
+ * one skill.
  *
- * @throws SkillcellError `skills.reference-unknown` for a name of no skill; `source.refused` where two skills have one id; the error of a skill whose
- * bytes are refused, where it is named or nothing else is there
+ * @throws SkillcellError `skills.reference-unknown` for a name without a skill; `source.refused` where two skills have one id; the error of a
+ * refused skill, where it is named or the source has no other
  */
 export function chooseSkills({ skills: found, refused }: SourceContents, names: readonly string[]): FoundSkill[] {
   const isAsked = ({ folder }: RefusedSkill): boolean => names.some((name) => isOfFolder(folder, name));
@@ -23,7 +23,7 @@ export function chooseSkills({ skills: found, refused }: SourceContents, names: 
     throw new SkillcellError(
       'skills.reference-unknown',
       `Cannot add the skill: the source has ${ids === '' ? 'none' : ids}, got ${quotedText(name)}.`,
-      { hint: '`skillcell skills add SOURCE --list` says what it holds.' },
+      { hint: '`skillcell skills add SOURCE --list` lists its skills.' },
     );
   }
   const chosen = names.length === 0 ? found : found.filter((one) => names.some((name) => isNamed(one, name)));
@@ -45,7 +45,7 @@ export function chooseSkills({ skills: found, refused }: SourceContents, names: 
   return [...byId.values()];
 }
 
-/** What has no bytes has no id: that would come from its folder. */
+/** A refused skill has no id, so its folder stands in for the name. */
 function isOfFolder(folder: string, name: string): boolean {
   const text = bareReference(name);
   const own = folder.slice(folder.lastIndexOf('/') + 1);

@@ -16,41 +16,41 @@ import { openSource, type OpenSourceOptions } from './open-source.ts';
 import { sourceName } from '../source-name.ts';
 import type { SourceSpec } from './source-spec.ts';
 
-/** A skill of a source, as it would be locked. */
+/** A skill of a source, ready to be locked. */
 export interface FoundSkill {
   skill: Skill;
   origin: LockedOrigin;
-  /** Its bytes, which have the digest that was found. @throws SkillcellError `store.changed` */
+  /** Reads its bytes, which have the digest of the skill. @throws SkillcellError `store.changed` */
   read(): SkillTree;
 }
 
-/** A skill of a source whose bytes are refused: other ones than are listed, or an archive of its own that is not read. */
+/** A skill with refused bytes: they differ from the list, or its archive is refused. */
 export interface RefusedSkill {
   /** Its folder in the source. */
   folder: string;
   error: SkillcellError;
 }
 
-/** What a source holds. */
+/** Contents of a source. */
 export interface SourceContents {
   skills: FoundSkill[];
-  /** They are among the diagnostics as well: whoever asks for one of them gets its error. */
+  /** They also have a diagnostic; a request for one of them gets its error. */
   refused: RefusedSkill[];
-  /** What isn't taken, and what was found in what is, each with its reason. */
+  /** Reasons for left-out skills and files, and diagnostics of the others. */
   diagnostics: Diagnostic[];
 }
 
-/** How a source is looked into. */
+/** Options of {@link findInSource}. */
 export interface FindInSourceOptions extends Omit<OpenSourceOptions, 'kind'> {
-  /** Absolute path of the folder that the lock file is in: paths of sources are locked relative to it. */
+  /** Absolute path of the folder of the lock file. Local sources are locked relative to it. */
   lockFolder: string;
-  /** Folders of skills in the source; without it all. */
+  /** Folders of skills in the source; all if absent. */
   only?: ReadonlySet<string> | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Fetches the skills of a source, each byte of them.
+ * Fetches the skills of a source, with all their bytes.
  *
  * @throws SkillcellError `source.refused`, `store.unavailable`, `store.changed`
  */
@@ -59,7 +59,7 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
   const store = await openSource(spec, { ...options, kind: 'project' });
   try {
     const { items, diagnostics } = await store.list({ signal });
-    // What a plugin elsewhere says of still others is its own affair.
+    // Plugins in another repository may refer to further ones; those are not followed.
     const elsewhere = only === undefined && plugin === undefined ? ((await store.elsewhere?.({ signal })) ?? []) : [];
     const inside = items.filter(
       ({ origin: { folder } }) => isBelow(folder, spec.folder) && (only === undefined || only.has(folder)),
@@ -92,7 +92,7 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
   }
 }
 
-/** Whether a store has said of a skill what its load says again. A SKILL.md below another one that is taken is a skill of its own after all. */
+/** Whether the store already reported a diagnostic of the load. `skill.nested` is dropped where the nested skill itself is taken. */
 function saidBy(diagnostics: readonly Diagnostic[], items: readonly StoreItem[]): (found: Diagnostic) => boolean {
   const keyOf = ({ code, path }: Diagnostic): string => `${code}\0${path}`;
   const said = new Set(diagnostics.map(keyOf));
@@ -102,7 +102,7 @@ function saidBy(diagnostics: readonly Diagnostic[], items: readonly StoreItem[])
 
 const REFUSALS: ReadonlySet<string> = new Set(['store.changed', 'archive.refused', 'source.refused']);
 
-/** Opens a skill, or names it as refused: the other ones of its source are no worse for that. An outage is one of the whole source. */
+/** Opens a skill, or reports it as refused; other skills of the source are not affected. An outage concerns the whole source. */
 async function openOrRefuse(
   store: SkillStore,
   item: StoreItem,
@@ -117,7 +117,7 @@ async function openOrRefuse(
     if (!isUnreadable && !REFUSALS.has(error.code)) throw error;
     refused.push({ folder: item.origin.folder, error });
     if (isUnreadable) {
-      // What nobody may read of it is named, and where.
+      // The diagnostics name the unreadable files.
       diagnostics.push(...error.diagnostics);
       return undefined;
     }
@@ -127,7 +127,7 @@ async function openOrRefuse(
   }
 }
 
-/** A marketplace that names what cannot be reached still brings the rest. */
+/** An unreachable plugin does not affect the rest of its marketplace. */
 async function findElsewhere(plugin: PluginElsewhere, options: FindInSourceOptions): Promise<SourceContents> {
   const { url, commit, ref } = plugin;
   const wanted = commit ?? ref;
@@ -151,7 +151,7 @@ function isBelow(path: string, folder: string | undefined): boolean {
   return folder === undefined || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Paths of this machine mean nothing to the next one: they are locked relative to the lock file. */
+/** Local paths are useless on another machine: they are locked relative to the lock file. */
 function lockedOrigin({ kind, source, ref }: SourceSpec, origin: Origin, lockFolder: string): LockedOrigin {
   const { folder, commit, plugin } = origin;
   const shown = source.startsWith('/') ? relative(lockFolder, source).split(sep).join('/') || '.' : source;

@@ -4,10 +4,10 @@ import { parseSource, refused } from './parse-source.ts';
 import type { SourceSpec } from './source-spec.ts';
 
 /**
- * The source of a locked skill, judged like one that somebody typed: a lock file comes with a repository, from whoever wrote that.
+ * The source of a locked skill, checked like a typed one: the lock file may come with a repository of an untrusted author.
  *
- * @param lockFolder absolute path of the folder that the lock file is in
- * @param at `commit` for what was locked, `ref` for what the branch or tag means now
+ * @param lockFolder absolute path of the folder of the lock file
+ * @param at `commit` for the locked state, `ref` for the present state of the branch or tag
  * @throws SkillcellError `source.refused`
  */
 export function lockedSource(origin: LockedOrigin, lockFolder: string, at: 'commit' | 'ref'): SourceSpec {
@@ -17,6 +17,6 @@ export function lockedSource(origin: LockedOrigin, lockFolder: string, at: 'comm
   const ref = wanted === undefined ? {} : { ref: wanted };
   if (source.startsWith('.')) return { kind: type, source: resolve(lockFolder, source), ...ref };
   const { kind, source: address } = parseSource(type === 'mcp' ? `mcp:${source}` : source, lockFolder);
-  if (kind !== type) throw refused(`it is locked as one of ${type} and is none`, source);
+  if (kind !== type) throw refused(`it is locked with the type ${type}, but has the type ${kind}`, source);
   return { kind, source: address, ...ref };
 }

@@ -5,27 +5,27 @@ import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import type { PluginElsewhere } from '../stores/contents/source-contents.ts';
 import type { SourceSpec } from './source-spec.ts';
 
-/** How a source is opened. */
+/** Options of {@link openSource}. */
 export interface OpenSourceOptions {
   kind: RootKind;
   cache: TreeCache;
   /** Whether a SKILL.md below another one is a skill of its own. */
   nested?: boolean | undefined;
-  /** Hosts and ranges that may be private ones. */
+  /** Hosts and ranges whose addresses may be private. */
   allowPrivate?: readonly string[] | undefined;
   /** Tokens of private git repositories, by origin: `https://git.example.test`. */
   tokens?: ReadonlyMap<string, string> | undefined;
-  /** Takes the source for one plugin, as a marketplace elsewhere describes it. */
+  /** Treats the source as this plugin of a marketplace elsewhere. */
   plugin?: PluginElsewhere | undefined;
 }
 
-/** A store of a source, which may know of plugins that lie in other ones. */
+/** A store of a source, which may list plugins in other sources. */
 export interface OpenedSource extends SkillStore {
   elsewhere?(call: { signal?: AbortSignal | undefined }): Promise<readonly PluginElsewhere[]>;
 }
 
 /**
- * Opens a source as a store of skills. What reads one kind of source loads with the first of its kind.
+ * Opens a source as a store of skills. The code for each kind of source is loaded on demand.
  *
  * @throws SkillcellError `source.refused`, `store.unavailable`
  */
@@ -77,7 +77,7 @@ async function openGit(spec: SourceSpec, options: OpenSourceOptions): Promise<Op
     nested,
     plugin,
     allowPrivate,
-    // A path of this machine has no origin, and is read as who reads it.
+    // A local path has no origin, and is read with this user's permissions.
     token: tokens?.get(URL.parse(spec.source)?.origin ?? ''),
     resolve: resolveChecked,
   });

@@ -9,15 +9,15 @@ import type { SourceSpec } from './source-spec.ts';
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const REF_BYTES = 255;
-// What git takes for no name of a ref, and what a terminal acts on.
+// Characters that git forbids in the name of a ref, or that affect a terminal.
 const NO_REF = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s~^:?*[\\]|\.\.|@\{|\/\/|\.lock$|^[-./]|[./]$/u;
 
 /**
- * Reads `SOURCE[#ref][:folder]`: a path, an archive, `owner/repo` of GitHub, an `https` address of an archive or a git repository,
- * `https://host` alone, `s3://bucket/prefix` or `mcp:URL`. A path with a ref, or of a bare repository, is one of git.
+ * Reads `SOURCE[#ref][:folder]`: a path, an archive, `owner/repo` of GitHub, an `https` address of an archive or a git repository, `https://host`
+ * alone, `s3://bucket/prefix` or `mcp:URL`. A path with a ref, or of a bare repository, counts as git.
  *
- * @param text as it was typed
- * @param cwd what paths are relative to
+ * @param text as typed
+ * @param cwd base of relative paths
  * @throws SkillcellError `source.refused`
  */
 export function parseSource(text: string, cwd: string): SourceSpec {
@@ -37,13 +37,13 @@ export function parseSource(text: string, cwd: string): SourceSpec {
   if (isPath || archiveForm(source) !== undefined) return local(source, rest, text, cwd);
   if (existsSync(resolve(cwd, source)))
     throw refused(
-      `it may be a folder here or a repository of GitHub: write ./${source}, or https://github.com/${source}`,
+      `it is ambiguous, a folder here or a repository of GitHub: write ./${source}, or https://github.com/${source}`,
       text,
     );
   return { ...rest, kind: 'git', source: `https://github.com/${source.replace(/\.git$/, '')}` };
 }
 
-/** `#ref` comes first, and a ref has no colon; without one, the folder follows the colon behind the path. */
+/** `#ref` comes first, and a ref has no colon. Without a ref, the folder follows the colon after the path. */
 function cut(text: string, cwd: string): { source: string; ref?: string; folder?: string } {
   if (existsSync(resolve(cwd, text))) return { source: text };
   const hashAt = text.indexOf('#');
@@ -57,7 +57,7 @@ function cut(text: string, cwd: string): { source: string; ref?: string; folder?
   const parts = { ...(folder === undefined ? {} : { folder }) };
   if (tail === undefined) return { source: first, ...parts };
   if (first === '' || Buffer.byteLength(first) > REF_BYTES || NO_REF.test(first))
-    throw refused('what follows # must be the name of a branch or a tag, or the id of a commit', text);
+    throw refused('the part after # must be the name of a branch or a tag, or the id of a commit', text);
   return { source: head, ref: first, ...parts };
 }
 
@@ -79,8 +79,8 @@ const ONLY_HTTPS = 'only https addresses are read';
 
 function address(source: string, text: string): URL {
   const url = URL.parse(source);
-  // What is no address, or has a name and a password in front of its host, is not shown again.
-  if (url === null) throw refused(/^https:/i.test(source) ? 'its host is none' : ONLY_HTTPS, withoutSecrets(text));
+  // A malformed address, or one with user and password, is never shown again.
+  if (url === null) throw refused(/^https:/i.test(source) ? 'its host is invalid' : ONLY_HTTPS, withoutSecrets(text));
   if (url.username !== '' || url.password !== '') throw refused('it holds a credential', withoutSecrets(text));
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.has(url.hostname)))
     throw refused(ONLY_HTTPS, withoutSecrets(text));
@@ -89,7 +89,7 @@ function address(source: string, text: string): URL {
   return url;
 }
 
-/** What is on this machine needs no encryption; whether it may be read at all is for the store to say. */
+/** Loopback needs no encryption. The store itself decides whether the address is allowed. */
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 function withoutSecrets(text: string): string {
@@ -116,7 +116,7 @@ function withoutRef({ ref, ...rest }: Pick<SourceSpec, 'ref' | 'folder'>, text: 
   return rest;
 }
 
-/** The error of a source that is not read. */
+/** The error of a refused source. */
 export function refused(reason: string, text: string): SkillcellError {
   return new SkillcellError('source.refused', `Cannot use the source: ${reason}, got ${quotedText(text)}.`);
 }

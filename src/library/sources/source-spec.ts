@@ -1,10 +1,10 @@
-/** A source of skills, as somebody named it. No part of it holds a credential. */
+/** A source of skills, as a user typed it. No part of it holds a credential. */
 export interface SourceSpec {
   kind: 'directory' | 'archive' | 'git' | 's3' | 'web' | 'mcp';
   /** Absolute path, or address. */
   source: string;
-  /** Of git: the branch, tag or commit that was asked for. */
+  /** Git only: the requested branch, tag or commit. */
   ref?: string;
-  /** Folder in the source; without it the whole. */
+  /** Folder in the source; the whole source if absent. */
   folder?: string;
 }

@@ -11,7 +11,7 @@ import { type ChosenFolder, type JudgedFolder, judgeSources } from './judge-sour
 import { sourceFolders, type SourceName } from './source-folders.ts';
 import { readTrust, trustFile, type TrustReading } from './trust-file.ts';
 
-/** Where skills are looked for. */
+/** Options of {@link chooseSources}. */
 export interface SourceOptions {
   names: ReadonlySet<SourceName>;
   env: Environment;
@@ -20,21 +20,21 @@ export interface SourceOptions {
   cache: TreeCache;
 }
 
-/** Stores of the folders that are read, and what decides on them. */
+/** Stores of the chosen folders, and the decision about them. */
 export interface ChosenSources {
   /** Real path. */
   project: string;
   stores: SkillStore[];
-  /** Those of the project; none where it is not trusted. */
+  /** Stores of the project; empty where it is not trusted. */
   projectStores: ReadonlySet<SkillStore>;
-  /** What is trusted now, and which folders are read by that. */
+  /** The present trust, and the folders that are read by it. */
   judge(states: readonly StoreState[]): { trust: TrustReading; folders: JudgedFolder[] };
   gate(states: readonly StoreState[]): GateVerdict;
 }
 
 /**
- * Chooses folders of skills of the user and of the project. Of a project that is not trusted nothing is opened; of one that is, all has to be as it
- * was looked at.
+ * Chooses folders of skills of the user and of the project. Folders of an untrusted project are not opened. A trusted project must be unchanged
+ * since its review.
  */
 export function chooseSources({ names, env, cwd, cache }: SourceOptions): ChosenSources {
   const project = realpathSync.native(cwd);
@@ -73,7 +73,7 @@ export function chooseSources({ names, env, cwd, cache }: SourceOptions): Chosen
   return { project, stores: chosen.flatMap(({ store }) => store ?? []), projectStores, judge, gate };
 }
 
-/** Why nothing is read from the stores of a project: one reason for all of them. */
+/** The reason why the stores of a project are closed; it is the same for all of them. */
 function closedBy(folders: readonly JudgedFolder[], project: string): Diagnostic | undefined {
   const notRead = folders.find(({ folder, store }) => folder.source === 'project' && store !== undefined)?.notRead;
   if (notRead === undefined) return undefined;

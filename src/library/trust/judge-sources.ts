@@ -4,7 +4,7 @@ import { projectDigest } from './project-digest.ts';
 import type { SourceFolder } from './source-folders.ts';
 import type { TrustedProject, TrustReading } from './trust-file.ts';
 
-/** Why nothing is read from a folder: it is not there, a link leads out of the project, or nobody trusts the project as it is. */
+/** The reason why a folder is not read: it is missing, it is a link out of the project, or the project is not trusted as it is. */
 export type NotRead = 'missing' | 'outside' | 'trust-ignored' | 'untrusted' | 'changed';
 
 /** A folder that may be read, with its store where it is open. */
@@ -13,17 +13,17 @@ export interface ChosenFolder {
   store?: SkillStore;
 }
 
-/** Whether a folder is read. */
+/** A folder, with the decision whether it is read. */
 export interface JudgedFolder extends ChosenFolder {
   /** Absent where it is read. */
   notRead?: NotRead;
 }
 
 /**
- * Judges which folders of skills are read: loading goes by this, and whoever says what would be loaded.
+ * Judges which folders of skills are read. Loading and its previews both use this.
  *
- * @param trust what is trusted now
- * @param states what the stores of the project hold; those of folders of the user may be left out
+ * @param trust the present trust
+ * @param states states of the project's stores; states of the user's stores are optional
  */
 export function judgeSources(
   chosen: readonly ChosenFolder[],

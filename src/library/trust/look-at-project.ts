@@ -7,18 +7,18 @@ import { lookAtStore, type StoreState } from '../heads/look-at-store.ts';
 import { projectDigest } from './project-digest.ts';
 import { projectFolders } from './source-folders.ts';
 
-/** What a project holds that can be trusted. */
+/** The skills of a project, for a decision about trust. */
 export interface ProjectSkills {
   digest: string;
-  /** Every folder with a SKILL.md, below the project. */
+  /** Every folder with a SKILL.md, relative to the project. */
   skills: { path: string; digest: string }[];
 }
 
 /**
- * Looks at all skills of a project, and loads none.
+ * Looks at all skills of a project, without loading any.
  *
  * @param project canonical path
- * @param cache is closed in the end
+ * @param cache is closed at the end
  * @throws SkillcellError `store.unavailable`
  */
 export async function lookAtProject(project: string, cache: TreeCache): Promise<ProjectSkills> {
@@ -41,7 +41,7 @@ export async function lookAtProject(project: string, cache: TreeCache): Promise<
 }
 
 /**
- * Looks at stores as a project is judged: with every digest.
+ * Looks at stores with every digest, as the judgement of a project needs them.
  *
  * @throws SkillcellError `store.unavailable`
  */

@@ -1,23 +1,23 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Kinds of places from which skills come when they are asked for. */
+/** Kinds of default sources of skills. */
 export const SOURCE_NAMES = ['builtin', 'user', 'project'] as const;
 
-/** One of them. */
+/** A default source. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** Where tools keep skills below a home or a project; of two with one id the later wins. */
+/** Folders of skills below a home or a project. For skills with the same id, the later one wins. */
 const PLACES = ['.claude/skills', '.agents/skills', '.agent/skills'] as const;
 
-/** A folder in which skills may be. */
+/** A folder that may hold skills. */
 export interface SourceFolder {
   source: 'user' | 'project';
-  /** Path as it is named. */
+  /** Path as named. */
   path: string;
-  /** Where it really is; absent where there is none. */
+  /** Real path; absent where there is no folder. */
   real?: string;
-  /** Whether a project's folder lies elsewhere than in the project, by a link. */
+  /** Whether a folder of a project is a link to another place. */
   isOutside: boolean;
 }
 
@@ -39,7 +39,7 @@ export function projectFolders(project: string): SourceFolder[] {
 }
 
 /**
- * The folders of a home and of a project, lowest precedence first. In the home itself the folders of the project are those of the user.
+ * The folders of a home and of a project, lowest precedence first. In the home itself, the folders count only as those of the user.
  *
  * @param project canonical path
  */
@@ -53,7 +53,7 @@ function realPath(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    // A home that is not there is no project.
+    // A missing home is not the project.
     return undefined;
   }
 }
@@ -63,7 +63,7 @@ function folderAt(source: 'user' | 'project', path: string): Omit<SourceFolder, 
     const real = realpathSync.native(path);
     if (lstatSync(real).isDirectory()) return { source, path, real };
   } catch {
-    // Not there, or not to be reached: there is nothing to read.
+    // Missing, or not accessible: there is nothing to read.
   }
   return { source, path };
 }

@@ -8,23 +8,23 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 import { withExclusive } from '../lock/with-exclusive.ts';
 
-/** What somebody trusts of a project. */
+/** The trust in a project. */
 export interface TrustedProject {
-  /** Digest of its skills as they were looked at; null where whatever comes is trusted. */
+  /** Digest of its skills at the review; null where all its skills are trusted, also later ones. */
   digest: string | null;
 }
 
 /** Projects by their canonical paths. */
 export type TrustedProjects = ReadonlyMap<string, TrustedProject>;
 
-/** What is trusted, and why what is written is not relied on. */
+/** The trusted projects, and the reason where the file is ignored. */
 export interface TrustReading {
   projects: TrustedProjects;
   fault?: string;
 }
 
 const FILE_BYTES = 4 * 1024 * 1024;
-/** Rights of others than the owner. */
+/** Permissions of users other than the owner. */
 const OTHERS = 0o077;
 
 const schema = z.strictObject({
@@ -35,12 +35,12 @@ const schema = z.strictObject({
   ),
 });
 
-/** Where it stands which projects are trusted. */
+/** Path of the file of trusted projects. */
 export function trustFile(folder: string): string {
   return join(folder, 'trust.json');
 }
 
-/** Reads which projects are trusted. A file that anyone else may have written, or look into, trusts none. */
+/** Reads the trusted projects. A file that other users can read or write trusts none. */
 export function readTrust(path: string): TrustReading {
   const none = new Map<string, TrustedProject>();
   let text: string;
@@ -71,12 +71,12 @@ export function readTrust(path: string): TrustReading {
 }
 
 /**
- * Changes which projects are trusted, one process after the other.
+ * Changes the trust in a project. Processes take turns.
  *
  * @param project canonical path
- * @param trusted null takes the trust away
+ * @param trusted null removes the trust
  * @returns whether the project was trusted before
- * @throws SkillcellError `file.unreadable` where what is there is not to be relied on, and so not to be added to
+ * @throws SkillcellError `file.unreadable` where the present file is ignored, and so cannot be extended
  */
 export async function changeTrust(path: string, project: string, trusted: TrustedProject | null): Promise<boolean> {
   const folder = dirname(path);

@@ -7,22 +7,22 @@ import type { LockedSkill } from '../../lock/format/lock-format.ts';
 import { isChangedCopy, isOwnSource } from './changed-copy.ts';
 import { deviationDiagnostics } from './deviation-diagnostics.ts';
 
-/** What would take the place of a folder. */
+/** A planned replacement of a folder. */
 export interface Replacement {
-  /** Absolute path of the folder that places are below. */
+  /** Absolute path of the folder that places are relative to. */
   root: string;
   place: string;
   id: string;
-  /** The new files; null where the folder goes. */
+  /** The new files; null where the folder is removed. */
   files: readonly SkillFile[] | null;
-  /** What is locked there. */
+  /** The skill that is locked at this place. */
   locked: LockedSkill | undefined;
 }
 
 /**
- * Refuses to replace a folder that somebody has changed, or has made himself: what is in it would be lost.
+ * Refuses to replace a folder with local changes, or of unknown origin: its content would be lost.
  *
- * @throws SkillcellError `lock.mismatch`, with a diagnostic a file
+ * @throws SkillcellError `lock.mismatch`, with a diagnostic for each file
  */
 export function assertReplaceable({ root, place, id, files, locked }: Replacement): void {
   if (lstatSync(join(root, place), { throwIfNoEntry: false }) === undefined) return;
@@ -32,21 +32,17 @@ export function assertReplaceable({ root, place, id, files, locked }: Replacemen
   assertRestorable(root, locked, rows, files === null ? 'remove' : 'replace');
   const lost = rows.filter(({ state }) => state !== 'missing');
   if (lost.length === 0) return;
-  throw new SkillcellError(
-    'lock.mismatch',
-    `Cannot replace the skill: its folder was changed by somebody else, got ${place}.`,
-    {
-      hint: 'Keep the changes elsewhere and remove what was added, then `skillcell skills install` brings back what is locked; --force drops them.',
-      diagnostics: deviationDiagnostics(lost),
-    },
-  );
+  throw new SkillcellError('lock.mismatch', `Cannot replace the skill: its folder has local changes, got ${place}.`, {
+    hint: 'Save the changes elsewhere and remove added files; then `skillcell skills install` restores the locked bytes. --force drops the changes.',
+    diagnostics: deviationDiagnostics(lost),
+  });
 }
 
 /**
- * Refuses to bring back what is locked where that would drop more than changes of this very skill: a lock file names a folder, and whoever wrote
- * that file need not be who filled the folder.
+ * Refuses to restore locked bytes where that would drop more than changes to this very skill. A lock file may name a folder that its author never
+ * filled.
  *
- * @param rows all that deviates from what is locked
+ * @param rows all deviations from the lock
  * @throws SkillcellError `lock.mismatch`
  */
 export function assertRestorable(
@@ -58,18 +54,17 @@ export function assertRestorable(
   const place = locked.place ?? '.';
   if (lstatSync(join(root, place), { throwIfNoEntry: false }) === undefined) return;
   if (isOwnSource(root, locked))
-    throw notReplaced('its folder is where it comes from, and there is no other copy', place, action);
+    throw notReplaced('its folder is its own source, and there is no other copy', place, action);
   const isLost = rows.some(({ state }) => state !== 'missing');
   if (isLost && !isChangedCopy(root, locked, rows))
-    throw notReplaced(`what is there is no copy of ${locked.id}`, place, action);
+    throw notReplaced(`its folder is not a copy of ${locked.id}`, place, action);
 }
 
 /**
- * Refuses to bring back what is locked where files lie that somebody has added: no lock and no source has them. What has changed is what is brought
- * back.
+ * Refuses to restore locked bytes where files were added: no lock and no source has them. Changed files are restored.
  *
- * @param rows all that deviates from what is locked
- * @throws SkillcellError `lock.mismatch`, with a diagnostic a file
+ * @param rows all deviations from the lock
+ * @throws SkillcellError `lock.mismatch`, with a diagnostic for each file
  */
 export function assertNothingAdded(place: string, rows: readonly Deviation[]): void {
   const added = rows.filter(({ state }) => state === 'added');

@@ -4,10 +4,10 @@ import { compareFolder, type Deviation } from '../../lock/compare-locked.ts';
 import type { LockedSkill } from '../../lock/format/lock-format.ts';
 import type { FoundSkill } from '../../sources/find-in-source.ts';
 
-/** What the package is called in a lock file. */
+/** The source of built-in skills in a lock file. */
 const PACKAGE = 'skillcell';
 
-/** The skills of the package by their ids, which are found when somebody asks. */
+/** The built-in skills by their ids, loaded at the first call. */
 export type BuiltinSkills = () => ReadonlyMap<string, FoundSkill>;
 
 /** @param folder absolute path of the built-in skills; undefined for a package without any */
@@ -26,7 +26,7 @@ export function builtinSkills(folder: string | undefined): BuiltinSkills {
     ));
 }
 
-/** Compares what is locked of the package with the package that is there. */
+/** Compares a locked built-in skill with the installed package. */
 export function compareBuiltin(locked: LockedSkill, builtin: BuiltinSkills): Deviation[] {
   const found = builtin().get(locked.id);
   if (found !== undefined) return compareFolder(skillFolderOf(found.skill), locked);

@@ -7,11 +7,11 @@ import type { LockedSkill } from '../../lock/format/lock-format.ts';
 import { loadInstalled } from './load-installed.ts';
 
 /**
- * Whether a folder that is not as it is locked is the skill all the same, and somebody has changed it. A lock file may come with a repository: that
- * it names a folder says nothing of what is in there.
+ * Whether a folder with deviations is still a copy of the skill, with local changes. A lock file may come with a repository: its entry alone proves
+ * nothing about the folder.
  *
- * @param root absolute path of the folder that places are below
- * @param rows all that deviates
+ * @param root absolute path of the folder that places are relative to
+ * @param rows all deviations
  */
 export function isChangedCopy(
   root: string,
@@ -25,7 +25,7 @@ export function isChangedCopy(
   return files.some(({ path, bytes, digest }) => digestAt(join(folder, path), bytes) === digest) || isNamed(folder, id);
 }
 
-/** What no skill holds, or what nobody has looked at. */
+/** A name that no skill holds, or files beyond the limit of the comparison. */
 function isForeign({ path, state, reason }: Deviation): boolean {
   if (reason === UNSEEN) return true;
   return state === 'added' && (path.split('/').includes('.git') || isSkillFileName(basename(path)));
@@ -42,7 +42,7 @@ function digestAt(path: string, limit: number): string | undefined {
   try {
     return hashFile(path, limit).digest;
   } catch {
-    // Gone, grown or no file.
+    // Gone, grown or not a file.
     return undefined;
   }
 }
@@ -51,7 +51,7 @@ function isNamed(folder: string, id: string): boolean {
   return loadInstalled(folder)?.fields.name === id.slice(id.indexOf('.') + 1);
 }
 
-/** Whether the folder of a skill is the one that it was taken from, or holds it: what is there has no other copy. */
+/** Whether the folder of a skill is its own source, or contains it: then there is no other copy. */
 export function isOwnSource(root: string, { place, origin }: Pick<LockedSkill, 'place' | 'origin'>): boolean {
   if (place === null || origin.type !== 'directory') return false;
   const [folder, source] = [join(root, place), resolve(root, origin.source, origin.folder)].map(realPath);

@@ -7,12 +7,12 @@ import { readTree } from '../../lock/read-tree.ts';
 import { findInSource } from '../../sources/find-in-source.ts';
 import { lockedSource } from '../../sources/locked-source.ts';
 
-/** Where locked bytes may be. */
+/** Access to locked bytes. */
 export interface FetchLockedOptions {
   cache: TreeCache;
-  /** Absolute path of the folder that the lock file is in. */
+  /** Absolute path of the folder of the lock file. */
   lockFolder: string;
-  /** Hosts and ranges that may be private ones. */
+  /** Hosts and ranges whose addresses may be private. */
   allowPrivate?: readonly string[] | undefined;
   /** Tokens of private git repositories, by origin. */
   tokens?: ReadonlyMap<string, string> | undefined;
@@ -20,9 +20,9 @@ export interface FetchLockedOptions {
 }
 
 /**
- * Fetches the very bytes that are locked: from the cache, else from their source at the commit that is locked.
+ * Fetches exactly the locked bytes: from the cache, else from their source at the locked commit.
  *
- * @throws SkillcellError `lock.mismatch` where the source has other ones; `source.refused`, `store.unavailable`
+ * @throws SkillcellError `lock.mismatch` where the source has other bytes; `source.refused`, `store.unavailable`
  */
 export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptions): Promise<SkillTree> {
   const { cache, lockFolder, allowPrivate, tokens, signal } = options;
@@ -50,6 +50,6 @@ export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptio
   throw new SkillcellError(
     'lock.mismatch',
     `Cannot install ${locked.id}: its source does not have the locked bytes any more, got ${got}.`,
-    { hint: '`skillcell skills update` takes what the source has.' },
+    { hint: '`skillcell skills update` takes the present bytes of the source.' },
   );
 }

@@ -4,10 +4,10 @@ import type { Skill } from '../../../contracts/skills/skill.ts';
 import { loadStoreRoot } from '../../../skills/load/load-store-root.ts';
 
 /**
- * Loads one skill as it is in its folder now.
+ * Loads one skill from its folder.
  *
- * @param dir the last part names the skill; that of the folder itself where it is installed
- * @returns undefined where it is gone, or does not load
+ * @param dir its last part names the skill; default: the folder itself
+ * @returns undefined where the folder is gone, or does not load
  */
 export function loadInstalled(folder: string, dir: string = folder): Skill | undefined {
   const grants = { overrides: new Set<string>(), customNamespaces: new Set<string>() };
@@ -15,7 +15,7 @@ export function loadInstalled(folder: string, dir: string = folder): Skill | und
     const skills = [{ dir: basename(dir), place: realpathSync.native(folder) }];
     return loadStoreRoot({ kind: 'project', name: folder, skills }, grants, 0).skills[0];
   } catch {
-    // It is gone.
+    // The folder is gone.
     return undefined;
   }
 }

@@ -2,10 +2,10 @@ import type { LockedSkill } from '../../lock/format/lock-format.ts';
 import type { FoundSkill } from '../../sources/find-in-source.ts';
 
 /**
- * A skill of a source as it is locked. An approval is of bytes: it stays where they do.
+ * The lock entry for a skill of a source. An approval is kept where the bytes are the same.
  *
- * @param place path of its folder below that of the lock file; null for a skill of the package
- * @param before what was locked under its id
+ * @param place path of its folder, relative to the folder of the lock file; null for a built-in skill
+ * @param before the earlier entry of its id
  */
 export function lockedSkill(
   { skill, origin }: FoundSkill,

@@ -6,17 +6,17 @@ import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { LockedSkill } from '../../lock/format/lock-format.ts';
 import { loadInstalled } from './load-installed.ts';
 
-/** What of a locked skill is at hand. */
+/** The available parts of a locked skill. */
 export interface InstalledTree {
   /** As they are locked. */
   files: readonly SkillFile[];
-  /** Files that are gone, or have grown since, are not there. */
+  /** Without files that are gone or have grown. */
   tree: SkillTree;
   /** Undefined where it does not load. */
   skill: Skill | undefined;
 }
 
-/** Reads a locked skill: its bytes as they are kept, else what is in its folder, where somebody may have changed them. */
+/** Reads a locked skill: from the cache, else from its folder, which may have local changes. */
 export function readInstalled(root: string, locked: LockedSkill, cache: TreeCache): InstalledTree {
   const { place, files, digest, origin } = locked;
   const tree: SkillTree = new Map();
@@ -27,7 +27,7 @@ export function readInstalled(root: string, locked: LockedSkill, cache: TreeCach
       const { content, executable } = readRegularFile(join(folder, path), { keep: bytes, limit: bytes });
       tree.set(path, { bytes: content ?? Buffer.alloc(0), executable });
     } catch {
-      // Gone or grown: nothing of it is as it was locked.
+      // Gone or grown: it differs from the locked file.
     }
   }
   return { files, tree, skill: loadInstalled(folder, place ?? origin.folder) };
@@ -37,7 +37,7 @@ function realFolder(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {
-    // It is gone.
+    // The folder is gone.
     return undefined;
   }
 }

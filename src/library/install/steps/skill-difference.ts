@@ -5,25 +5,25 @@ import { TEXT_FILE_LIMIT } from '../../../skills/text/decode-text.ts';
 import { digestOf } from '../../../skills/text/digest.ts';
 import { compareCodePoints } from '../../../skills/text/text.ts';
 
-/** The most lines that a text may have changed by, for their difference to be shown. */
+/** Limit of changed lines; above it, a file's difference is not shown. */
 const EDITS = 2_000;
 
 /** One file that an update changes. */
 export interface FileDifference {
   path: string;
   state: 'added' | 'removed' | 'changed';
-  /** Whether it was and is executable, where that changes. */
+  /** The new executable bit, where it changes. */
   executable?: boolean;
-  /** Lines that come and go, as `diff -u` has them; absent for what is no text, or has too many. */
+  /** Changed lines, in the format of `diff -u`; absent for a file that is not text, or has too many changes. */
   lines?: string;
 }
 
-/** What an update changes of a skill. */
+/** The changes that an update makes to a skill. */
 export interface SkillDifference {
   files: FileDifference[];
-  /** Ids of tools that the skill asks for. */
+  /** Ids of tools that the skill requests. */
   tools: { added: string[]; removed: string[] };
-  /** What a scan finds in the new bytes alone, and in the old ones alone. */
+  /** Scan findings that only the new bytes have, and only the old ones. */
   findings: { added: ScanFinding[]; removed: ScanFinding[] };
 }
 
@@ -36,7 +36,7 @@ interface SkillState {
 /**
  * Compares two states of a skill.
  *
- * @param before with the files that were locked: of those that are not in the tree, nothing but the digest is known
+ * @param before includes the locked files: for a file that is not in the tree, only its digest is known
  */
 export async function skillDifference(
   before: SkillState & { files: readonly SkillFile[] },
@@ -72,7 +72,7 @@ function toolsOf(skill: Pick<Skill, 'tools' | 'fields'> | undefined): string[] {
   return [...new Set([...(skill?.tools.map(({ id }) => id) ?? []), ...(skill?.fields.allowedTools ?? [])])];
 }
 
-/** A finding that only has another place is none that comes. */
+/** A finding that only moved to another line does not count as new. */
 function findingsOf(before: SkillTree, after: SkillTree): SkillDifference['findings'] {
   const [had, has] = [scanTree(before).findings, scanTree(after).findings];
   const keyOf = ({ code, path, message }: ScanFinding): string => JSON.stringify([code, path, message]);
@@ -83,7 +83,7 @@ function findingsOf(before: SkillTree, after: SkillTree): SkillDifference['findi
   return { added: without(has, had), removed: without(had, has) };
 }
 
-/** Undefined for what is no text; a file that is not there is an empty one. */
+/** Undefined for a file that is not text; a missing file counts as empty. */
 function textOf(bytes: Uint8Array | undefined): string | undefined {
   if (bytes === undefined) return '';
   if (bytes.length > TEXT_FILE_LIMIT || bytes.includes(0)) return undefined;

@@ -12,32 +12,32 @@ import { nestedPlace } from './nested-place.ts';
 import { parseLockJson } from './parse-lock-json.ts';
 import { placeFault } from './place-fault.ts';
 
-/** What the file is called unless it is named. */
+/** The default name of the lock file. */
 export const LOCK_FILE = 'skillcell.lock.json';
 
 const SCHEMA = 'skillcell/lock@1';
-/** The most bytes of one. */
+/** Limit of a lock file, in bytes. */
 export const LOCK_BYTES: number = 64 * 1024 * 1024;
 const LOCK_CAPS = { maxBytes: LOCK_BYTES, maxValues: 4_000_000 };
 
-/** Where a locked skill comes from: a source of skills, or the package itself. */
+/** The origin of a locked skill: a source of skills, or the package itself. */
 export interface LockedOrigin extends Omit<Origin, 'type'> {
   type: Origin['type'] | 'builtin';
 }
 
-/** Who looked at which bytes. */
+/** An approval of certain bytes. */
 export interface Approval {
   by: string;
-  /** Digest of the skill that was looked at; for another one it says nothing. */
+  /** Digest of the reviewed skill; the approval does not cover other bytes. */
   digest: string;
 }
 
-/** One skill as it was taken. */
+/** One locked skill. */
 export interface LockedSkill {
   /** Full id. */
   id: string;
   version: string | null;
-  /** Path of its folder below that of the lock file; null for a skill of the package. */
+  /** Path of its folder, relative to the folder of the lock file; null for a built-in skill. */
   place: string | null;
   origin: LockedOrigin;
   digest: string;
@@ -46,7 +46,7 @@ export interface LockedSkill {
   approval: Approval | null;
 }
 
-/** What a lock file holds. */
+/** Content of a lock file. */
 interface LockContent {
   schema: typeof SCHEMA;
   skills: Record<string, Omit<LockedSkill, 'id'>>;
@@ -64,7 +64,7 @@ const listedFile = z.strictObject({
   bytes: z.number().check(z.int(), z.nonnegative()),
   executable: z.boolean(),
 });
-/** One check for a whole row, which says nothing of what is wrong: a lock file has thousands. */
+/** A single check for a whole row, without details about the fault: a lock file has thousands of rows. */
 const quickFile = z.custom<SkillFile>(isFile);
 
 function lockOf(file: z.ZodMiniType<SkillFile>): z.ZodMiniType<LockContent> {
@@ -91,7 +91,7 @@ function lockOf(file: z.ZodMiniType<SkillFile>): z.ZodMiniType<LockContent> {
   return schema as unknown as z.ZodMiniType<LockContent>;
 }
 
-/** Schema of a lock file; what it cannot say, `parseLock` does. */
+/** Schema of a lock file; `parseLock` checks the remaining rules. */
 export const lockSchema: z.ZodMiniType<LockContent> = lockOf(listedFile);
 const quickLock = lockOf(quickFile);
 
@@ -112,7 +112,7 @@ function isFile(value: unknown): boolean {
 /**
  * Reads the text of a lock file.
  *
- * @param shown the file as messages name it
+ * @param shown name of the file in messages
  * @throws SkillcellError `lock.invalid`
  */
 export function parseLock(bytes: Uint8Array, shown: string): SkillLock {
@@ -143,7 +143,7 @@ function invalid(action: string, reason: string, got: string, options: { hint?: 
   return new SkillcellError('lock.invalid', `Cannot ${action}: ${reason}, got ${quotedText(got)}.`, options);
 }
 
-/** What the schema cannot say. */
+/** Checks that the schema cannot express. */
 function faultOf({ id, place, origin, digest: of, files }: LockedSkill, places: Set<string>): string | undefined {
   const dot = id.indexOf('.');
   if (dot < 0 || !isSlug(id.slice(0, dot)) || !isSlug(id.slice(dot + 1))) return 'a key of `skills` must be a full id';
@@ -164,7 +164,7 @@ export function writeLock(skills: SkillLock): string {
   return `${lines(sorted({ schema: SCHEMA, skills: Object.fromEntries(entries) }), '')}\n`;
 }
 
-/** Each member on a line of its own, and each file, which is a member of a list: so a change of one is a change of one line. */
+/** Puts each member and each file of a list on a line of its own, so that a change to one of them changes one line. */
 function lines(value: unknown, indent: string): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const within = `${indent}  `;
@@ -176,7 +176,7 @@ function lines(value: unknown, indent: string): string {
   return rows.length === 0 ? `${open}${close}` : `${open}\n${rows.join(',\n')}\n${indent}${close}`;
 }
 
-/** The same value with the keys of its objects in code-point order. */
+/** A copy with the keys of its objects in code-point order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

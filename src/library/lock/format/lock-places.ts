@@ -3,23 +3,23 @@ import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { basename, dirname, join } from 'node:path';
 
-/** A lock file with what stands beside it while skills are changed. */
+/** A lock file, and the names beside it during a change of skills. */
 export interface LockPlaces {
   /** Absolute path of the lock file, links resolved. */
   file: string;
-  /** The folder that places of skills are below. */
+  /** The folder that places of skills are relative to. */
   folder: string;
-  /** Says who changes skills. */
+  /** Names the process that changes skills. */
   busy: string;
-  /** Holds a change that is not done yet. */
+  /** Holds a change that is not complete yet. */
   staging: string;
-  /** Where the folders of a change wait: no reader of skills, of ours or others, looks into a folder of this name. */
+  /** Holds the folders of a change. Readers of skills, including other programs, skip a folder of this name. */
   folders: string;
-  /** Makes the change one that will be done, whoever does it. */
+  /** Commits the change: from then on it will be completed, by this process or a later one. */
   journal: string;
 }
 
-/** The places of a lock file, whose folder has to be there. @throws SkillcellError `lock.invalid` for a link out of it */
+/** The places of a lock file, whose folder must exist. @throws SkillcellError `lock.invalid` for a link out of it */
 export function lockPlaces(path: string): LockPlaces {
   const file = lockFileAt(path);
   const folder = dirname(file);
@@ -35,8 +35,8 @@ export function lockPlaces(path: string): LockPlaces {
 }
 
 /**
- * Where a lock file really is. A link within its folder stays one, and what it leads to is written; one that leads elsewhere would have somebody
- * else's files read, and skills written beside them.
+ * Resolves the path of a lock file. A link within its folder is followed, for writes, too. A link out of the folder is refused: it would expose
+ * files of other owners, and write skills beside them.
  *
  * @throws SkillcellError `lock.invalid`
  */
@@ -51,5 +51,5 @@ export function lockFileAt(path: string): string {
   }
   if (file.startsWith(folder === '/' ? folder : `${folder}/`)) return file;
   const message = `Cannot use the file of locked skills: it leads out of its folder, got ${quotedText(path)}.`;
-  throw new SkillcellError('lock.invalid', message, { hint: 'Name the file that is meant by --lock.' });
+  throw new SkillcellError('lock.invalid', message, { hint: 'Name its real path by --lock.' });
 }

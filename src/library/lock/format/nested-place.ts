@@ -1,4 +1,4 @@
-/** Finds a place that lies within another: whoever changes the outer one would change both. */
+/** Finds a place inside another one: a change of the outer folder would change both skills. */
 export function nestedPlace(places: ReadonlySet<string>): string | undefined {
   for (const place of places)
     for (let end = place.lastIndexOf('/'); end > 0; end = place.lastIndexOf('/', end - 1))

@@ -5,9 +5,9 @@ const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
 const BLANKS: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Parses JSON of a file of locked skills. What stands in it is not repeated: it may be another file than it seems.
+ * Parses the JSON of a lock file. Its text is never repeated in messages, as the path may lead to a secret file.
  *
- * @param action what cannot be done without it
+ * @param action the action that fails without it, for messages
  * @throws SkillcellError `lock.invalid`
  */
 export function parseLockJson(bytes: Uint8Array, caps: JsonCaps, action: string): unknown {
@@ -17,23 +17,23 @@ export function parseLockJson(bytes: Uint8Array, caps: JsonCaps, action: string)
     return value;
   } catch (cause) {
     if (!(cause instanceof JsonRefused)) throw cause;
-    // Node puts what it has read between quotation marks.
+    // Node quotes the text that it has read.
     const got = cause.message.includes('"') ? 'something else' : cause.message;
     throw new SkillcellError('lock.invalid', `Cannot ${action}: it must hold JSON, got ${got}.`);
   }
 }
 
 /**
- * Tells whether an object in a JSON text names a key twice. A parser takes the last one without a word, and people see the first.
+ * Whether an object in a JSON text has a repeated key. Parsers silently take the last value, while people see the first.
  *
  * @param bytes a text that was parsed
- * @param value what came of it
+ * @param value its parsed value
  */
 function hasRepeatedKey(bytes: Uint8Array, value: unknown): boolean {
   return keysWritten(bytes) !== keysIn(value);
 }
 
-/** Strings with a colon behind them. */
+/** Counts strings before a colon. */
 function keysWritten(bytes: Uint8Array): number {
   let keys = 0;
   for (let index = bytes.indexOf(QUOTE); index >= 0; index = bytes.indexOf(QUOTE, index)) {

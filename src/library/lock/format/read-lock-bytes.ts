@@ -5,10 +5,10 @@ import { FileTooLarge, readRegularFile } from '../../../skills/load/files/read-r
 import { lockFileAt } from './lock-places.ts';
 
 /**
- * Reads a file of locked skills. It may come with a repository: so it is a regular file, which is not waited on, and lies where it seems to.
+ * Reads a lock file. It may come with a repository, so it must be a regular file inside its folder, and opening it never blocks.
  *
  * @param limit bytes
- * @returns undefined where there is none
+ * @returns undefined where there is no such file
  * @throws SkillcellError `lock.invalid`
  */
 export function readLockBytes(path: string, limit: number): Buffer | undefined {
@@ -21,7 +21,7 @@ export function readLockBytes(path: string, limit: number): Buffer | undefined {
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     if (cause instanceof FileTooLarge)
       throw invalid(`Cannot ${action}: it has more bytes than are read (${limit}), got ${cause.bytes}.`, cause);
-    // Of what is no regular file, some cannot even be opened.
+    // Some special files cannot even be opened.
     if (code === undefined || code === 'ENXIO' || code === 'ELOOP')
       throw invalid(`Cannot ${action}: it must be a regular file, got ${quotedText(path)}.`, cause);
     throw invalid(`Cannot ${action}: the system refuses it, got ${code}.`, cause);

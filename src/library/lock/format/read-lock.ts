@@ -5,7 +5,7 @@ import { readLockBytes } from './read-lock-bytes.ts';
 /**
  * Reads a lock file.
  *
- * @returns undefined where there is none
+ * @returns undefined where there is no such file
  * @throws SkillcellError `lock.invalid`
  */
 export function readLock(path: string): SkillLock | undefined {

@@ -5,12 +5,12 @@ import type { SkillTree } from '../../../contracts/skills/skill.ts';
 import { parseLockJson } from './parse-lock-json.ts';
 import { readLockBytes } from './read-lock-bytes.ts';
 
-/** What the command line `skills` of Vercel calls its lock file of a project. */
+/** The project lock file of Vercel's `skills` command line. */
 export const SKILLS_LOCK_FILE = 'skills-lock.json';
 
 const CAPS = { maxBytes: 16 * 1024 * 1024 };
 
-/** One skill of such a file. Fields that later versions add say nothing here. */
+/** One skill of such a file. Unknown fields of later versions are ignored. */
 export interface SkillsLockEntry {
   name: string;
   source: string;
@@ -30,7 +30,7 @@ const schema = z.object({ version: z.literal(1), skills: z.record(z.string(), en
 /**
  * Reads `skills-lock.json`, form 1.
  *
- * @returns undefined where there is none
+ * @returns undefined where there is no such file
  * @throws SkillcellError `lock.invalid`
  */
 export function readSkillsLock(path: string): SkillsLockEntry[] | undefined {
@@ -42,7 +42,7 @@ export function readSkillsLock(path: string): SkillsLockEntry[] | undefined {
   return Object.entries(skills).map(([name, rest]) => ({ name, ...rest }));
 }
 
-/** The name of the folder that the tool of that file installs a skill in. */
+/** The name of the folder into which Vercel's tool installs a skill. */
 export function installedName(name: string): string {
   const plain = name
     .toLowerCase()
@@ -53,10 +53,10 @@ export function installedName(name: string): string {
   return plain.slice(0, Math.min(end, 255)) || 'unnamed-skill';
 }
 
-/** Names in that file's order are sorted as people sort, not by code points. */
+/** Vercel's tool sorts names by locale, not by code points. */
 const NAMES = new Intl.Collator('en');
 
-/** The hash that such a file has of a skill: sha256 over each path with its bytes, and no mode. */
+/** The hash of a skill in such a file: sha256 over each path with its bytes, without modes. */
 export function computedHash(tree: SkillTree): string {
   const hash = createHash('sha256');
   for (const [path, { bytes }] of [...tree].toSorted(([a], [b]) => NAMES.compare(a, b)))

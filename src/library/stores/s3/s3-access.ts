@@ -39,7 +39,7 @@ export interface S3Access {
   list(from: { prefix: string; token?: string | undefined }, signal?: AbortSignal): Promise<ListedPage>;
   /** Undefined where the object has changed. @throws SkillcellError `store.unavailable` */
   read(object: Pick<ListedObject, 'key' | 'etag' | 'bytes'>, signal?: AbortSignal): Promise<Uint8Array | undefined>;
-  /** The object of a key; undefined where there is none. */
+  /** The object of a key; undefined where it does not exist. */
   look(key: string, signal?: AbortSignal): Promise<ListedObject | undefined>;
   /**
    * Tests, only once, whether the service honours conditions of writes.

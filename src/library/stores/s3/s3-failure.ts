@@ -27,7 +27,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['InvalidAccessKeyId', CREDENTIALS_HINT],
   ['SignatureDoesNotMatch', CREDENTIALS_HINT],
   ['ExpiredToken', 'Sign in again: these keys are no longer valid.'],
-  ['AccessDenied', 'The keys need s3:ListBucket for the prefix and s3:GetObject for what lies below it.'],
+  ['AccessDenied', 'The keys need s3:ListBucket for the prefix and s3:GetObject for the objects below it.'],
   ['NoSuchBucket', 'Compare the name of the bucket, and the endpoint (AWS_ENDPOINT_URL_S3).'],
   ['PermanentRedirect', REGION_HINT],
   ['TemporaryRedirect', REGION_HINT],
