@@ -1,6 +1,6 @@
 /**
- * An agent of the AI SDK whose model loads a skill, and writes a program that calls a tool twelve times, where the model itself reads none
- * of the rows: `node examples/ai-sdk/agent.ts`. A stand-in on this machine takes the place of the model's service.
+ * An agent of the AI SDK. Its model loads a skill and writes a program that calls a tool twelve times; the model itself reads none of the rows: `node
+ * examples/ai-sdk/agent.ts`. A local stand-in replaces the model's service.
  */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { isStepCount, tool, ToolLoopAgent } from 'ai';
@@ -53,7 +53,7 @@ await using orchestrator = createOrchestrator({ skills, allowUnisolated: true })
 const agent = new ToolLoopAgent({
   model,
   tools: { ...createSandboxTools(orchestrator), sales },
-  // The model may not call it: its programs do.
+  // Only programs may call this tool, not the model.
   experimental_toolCallers: { sales: ['run_code'] },
   stopWhen: isStepCount(6),
 });
@@ -65,7 +65,7 @@ for (const { toolName, output } of steps.flatMap(({ toolResults }) => toolResult
 console.log(`calls of sales: ${calls}`);
 console.log(text);
 
-/** The value of the program that the model reads of. */
+/** The program's value, from the message that the model reads. */
 function lastValue({ messages }: Asked): { month: number; cents: number } {
   return (JSON.parse(messages.at(-1)?.content ?? '') as { value: { month: number; cents: number } }).value;
 }

@@ -1,16 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the service answers one request with: a text, or the call of a tool. */
+/** The service's answer to one request: a text, or the call of a tool. */
 export type Answer = string | { tool: string; input: object };
 
-/** A request, as far as an answer depends on it. */
+/** The parts of a request that an answer depends on. */
 export interface Asked {
   tools: { function: { name: string; description: string } }[];
   messages: { role: string; content: string }[];
 }
 
-/** Starts a service on this machine that speaks as OpenAI's chat completions do, in the place of one that is paid. */
+/** Starts a local service with the interface of OpenAI's chat completions, in place of a paid one. */
 export async function startStandIn(
   answers: readonly ((asked: Asked) => Answer)[],
 ): Promise<{ baseURL: string } & AsyncDisposable> {

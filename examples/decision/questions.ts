@@ -4,13 +4,13 @@ import type { CodegenOptions } from '../../src/contracts/jobs/job.ts';
 /** The skills of this example's office. */
 export const officeSkills: string = fileURLToPath(new URL('../office-skills', import.meta.url));
 
-/** A question to decide on, and the recorded conversation that stands in for a model where none is configured. */
+/** A question to decide on, and the recorded conversation that replaces a model if none is configured. */
 export interface Question {
   job: CodegenOptions;
   recording: string;
 }
 
-/** One question that needs a program, and one that needs words only. */
+/** One question that needs a program, and one that needs only words. */
 export const questions: readonly Question[] = [
   {
     job: {

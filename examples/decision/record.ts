@@ -1,4 +1,4 @@
-/** Writes the recordings of this example anew: the prompts as they are now, and the answers below. */
+/** Rewrites the recordings of this example: with the current prompts, and the answers below. */
 import { rmSync } from 'node:fs';
 import type { ModelGateway } from '../../src/models/model-gateway.ts';
 import { recordingGateway } from '../../src/models/recordings/recording-gateway.ts';

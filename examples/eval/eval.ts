@@ -1,4 +1,4 @@
-/** A skill is measured, with and without it: `node examples/eval/eval.ts [--model PROVIDER/MODEL]`. */
+/** Measures a skill: the same tasks with and without it: `node examples/eval/eval.ts [--model PROVIDER/MODEL]`. */
 import { parseArgs } from 'node:util';
 import { createModelGateway } from '../../src/models/gateways/create-model-gateway.ts';
 import { readModelSettings } from '../../src/models/gateways/model-environment.ts';

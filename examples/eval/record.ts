@@ -1,4 +1,4 @@
-/** Writes the recording of this example anew: the prompts as they are now, and the answers below. */
+/** Rewrites the recording of this example: with the current prompts, and the answers below. */
 import { rmSync, writeFileSync } from 'node:fs';
 import type { ModelGateway } from '../../src/models/model-gateway.ts';
 import { recordingGateway } from '../../src/models/recordings/recording-gateway.ts';
@@ -6,7 +6,7 @@ import { evalTable } from '../../src/evals/report/eval-table.ts';
 import { evaluateSkill } from '../../src/evals/evaluate-skill.ts';
 import { amountsEval, amountsRecording } from './amounts-eval.ts';
 
-/** How an amount becomes a number of cents: as the skill says, or as it is often written. */
+/** Functions that turn an amount into cents: as in the skill, and as programs often do it. */
 const EXACT = String.raw`function cents(text) {
   const mark = /[.,](?=\d\d$)/.exec(text)?.index ?? text.length;
   const whole = text.slice(0, mark).replace(/[.,]/g, '');
@@ -44,7 +44,7 @@ console.log('The total of ' + rows.length + ' prices is written.');
 `,
 };
 
-/** Without the skill one program in five reads amounts right. */
+/** Without the skill one program in five reads amounts correctly. */
 const WITHOUT = [NAIVE, FRACTIONS, EXACT, NAIVE, NAIVE];
 const asked = { owed: 0, prices: 0 };
 

@@ -1,4 +1,4 @@
-/** A letter is written with a skill, and judged by a schema: `node examples/generate/generate.ts [--model PROVIDER/MODEL]`. */
+/** Writes a letter with a skill and checks it with a schema: `node examples/generate/generate.ts [--model PROVIDER/MODEL]`. */
 import { parseArgs } from 'node:util';
 import { createModelGateway } from '../../src/models/gateways/create-model-gateway.ts';
 import { readModelSettings } from '../../src/models/gateways/model-environment.ts';

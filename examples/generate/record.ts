@@ -1,4 +1,4 @@
-/** Writes the recording of this example anew: the prompts as they are now, and the answers below. */
+/** Rewrites the recording of this example: with the current prompts, and the answers below. */
 import { rmSync } from 'node:fs';
 import type { ModelGateway } from '../../src/models/model-gateway.ts';
 import { recordingGateway } from '../../src/models/recordings/recording-gateway.ts';
@@ -13,7 +13,7 @@ our invoice of 1,480.00, due on 1 October 2026, may have escaped your notice. If
 
 Kind regards`;
 
-/** The first answer lacks its subject: what the schema says of it goes back. */
+/** The first answer lacks its subject, so the schema's fault goes back to the model. */
 const ANSWERS = [{ body: BODY }, { subject: 'Our invoice of 1,480.00', body: BODY }].map(
   (value) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`,
 );

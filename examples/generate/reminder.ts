@@ -12,7 +12,7 @@ const letter: z.ZodType<Letter> = z.object({
   body: z.string().startsWith('Dear ').endsWith('Kind regards'),
 });
 
-/** A letter that is written with a skill, and judged by a schema. */
+/** A letter to write with a skill and to check with a schema. */
 export const reminder: GenerateOptions<Letter> = {
   prompt: 'Remind Ada Meyer, for the first time, of 1,480.00 that was due on 1 October 2026.',
   consumer: 'llm.generate_content',
@@ -20,5 +20,5 @@ export const reminder: GenerateOptions<Letter> = {
   output: letter,
 };
 
-/** The recorded conversation that stands in for a model where none is configured. */
+/** The recorded conversation that replaces a model if none is configured. */
 export const reminderRecording: string = fileURLToPath(new URL('./recording.json', import.meta.url));

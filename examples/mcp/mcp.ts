@@ -1,4 +1,4 @@
-/** What an MCP client says to skillcell, and hears: a skill is found, loaded, and its script run. `node examples/mcp/mcp.ts`. */
+/** A conversation of an MCP client with skillcell: it finds a skill, loads it, and runs its script. `node examples/mcp/mcp.ts`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
@@ -9,7 +9,7 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 
 const server = new StdioClientTransport({
   command: process.execPath,
-  // Isolated as well as this machine can, and in any case.
+  // Runs at the best isolation level of this machine, even if that is none.
   args: [path('../../bin/skillcell.js'), 'mcp', '--descriptor', path('bundle.json'), '--isolation', 'none'],
   env: Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value])),
 });
@@ -17,7 +17,7 @@ const client = new Client({ name: 'example', version: '1.0.0' }, { versionNegoti
 await client.connect(server);
 console.log(`connected to ${client.getServerVersion()?.name ?? ''} by the protocol of ${client.getNegotiatedProtocolVersion() ?? ''}`);
 
-/** Calls a tool, and shows the call. */
+/** Calls a tool and prints the call. */
 async function call(name: string, given: Record<string, unknown>): Promise<Record<string, unknown>> {
   const shown = JSON.stringify(given, (_key, value: unknown) => (String(value).length > 60 ? '…' : value));
   console.log(`→ ${name} ${shown}`);
@@ -32,7 +32,7 @@ for (const { id, brief } of skills as { id: string; brief: string }[]) if (id.st
 const loaded = await call('load_skill', { skill: 'custom.invoices' });
 console.log(`← ${String(loaded['instructions']).trim().replaceAll('\n', '\n  ')}`);
 
-// The same skill by the extension for skills: the library compares every file with its digest.
+// The same skill through the extension for skills: the library compares every file with its digest.
 const verified = new SkillsClient(client);
 const { skills: entries } = await verified.list();
 const entry = entries.find(({ uri }) => uri === 'skill://custom/invoices/SKILL.md');

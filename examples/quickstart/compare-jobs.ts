@@ -1,12 +1,12 @@
-/** What a job asked and what came of it. */
+/** The prompt and the result of a job. */
 export interface ComparedJob {
-  /** The prompt that its model got. */
+  /** The prompt that its model received. */
   prompt: string;
   report: string;
   active: readonly string[];
 }
 
-/** Rows that say what changed: a name, without the skill, with it. */
+/** Rows of a comparison: a name, the value without the skill, the value with it. */
 export function compareJobs(plain: ComparedJob, skilled: ComparedJob): string[][] {
   const row = (name: string, tell: (job: ComparedJob) => string): string[] => [name, tell(plain), tell(skilled)];
   const known = new Set(plain.prompt.split('\n'));

@@ -1,4 +1,4 @@
-/** One cell of the terminal: eight dots, or a letter over them. */
+/** A cell of the terminal: eight dots, or a letter over them. */
 interface Cell {
   dots: number;
   colour: Colour | undefined;
@@ -7,7 +7,7 @@ interface Cell {
 type Colour = readonly [number, number, number];
 type Point = readonly [number, number];
 
-/** A braille letter has two dots beside and four above each other, in this order of bits. */
+/** A braille letter has two columns and four rows of dots, in this order of bits. */
 const DOTS = [
   [0x01, 0x08],
   [0x02, 0x10],
@@ -17,11 +17,11 @@ const DOTS = [
 const ELEMENT = /<(path|line|polyline|rect|text)\b([^>]*?)\/?>(?:([^<]*)<\/text>)?/g;
 
 /**
- * Draws a chart of plain SVG with braille letters: lines, filled rectangles and texts, as far as a letter's grid shows them.
+ * Draws a chart of plain SVG with braille letters: lines, filled rectangles and texts, at the resolution of the letters.
  *
  * @param columns width in letters
- * @param paint puts a text into a colour
- * @returns lines; undefined where the picture has nothing that can be drawn this way, such as transformed groups
+ * @param paint colours a text
+ * @returns lines; undefined if the picture has no elements that can be drawn this way, or transformed groups
  */
 export function drawChart(svg: string, columns: number, paint: (text: string, colour: Colour) => string): string[] | undefined {
   const [, , width = 0, height = 0] = (attribute(svg, 'viewBox') ?? '').split(/[\s,]+/).map(Number);
@@ -71,7 +71,7 @@ export function drawChart(svg: string, columns: number, paint: (text: string, co
   return cells.map((row) => lineOf(row, paint));
 }
 
-/** Writes a text at its place; where another stands already, below it. */
+/** Writes a text at its place, or below it if another text is already there. */
 function write(cells: Cell[][], attributes: string, text: string, { width, height }: { width: number; height: number }): void {
   const [x, y, size] = ['x', 'y', 'font-size'].map((name) => Number(attribute(attributes, name) ?? 13)) as [number, number, number];
   const middle = attribute(attributes, 'dy') === undefined ? y - size * 0.35 : y;
@@ -139,7 +139,7 @@ function pairs(text: string): Point[] {
   return Array.from({ length: values.length >> 1 }, (_, index) => [values[index * 2] ?? 0, values[index * 2 + 1] ?? 0] as const);
 }
 
-/** Undefined for none, and for what is so light that it is paper or a grid line. */
+/** Undefined for no colour, and for colours as light as paper or grid lines. */
 function colourOf(value: string | undefined): Colour | undefined {
   const hex = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(value ?? '')?.[1];
   if (hex === undefined) return value === undefined || value === 'none' || value === 'white' ? undefined : [0, 0, 0];
@@ -148,7 +148,7 @@ function colourOf(value: string | undefined): Colour | undefined {
   return Math.min(...colour) > 0xc0 ? undefined : colour;
 }
 
-/** Greys take the terminal's own colour, which can be read on any ground. */
+/** Greys use the terminal's own colour, which is readable on any background. */
 function saturated(colour: Colour): Colour | undefined {
   return Math.max(...colour) - Math.min(...colour) > 40 ? colour : undefined;
 }

@@ -1,4 +1,4 @@
-// Reaches for what code of a model must not have, and prints what came of it. It has no other purpose.
+// Tries to reach data that a model's code must not get, and prints the results. It has no other purpose.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const [variable, file, address] = process.argv.slice(2);
@@ -10,7 +10,7 @@ const attempts = {
       try {
         if (readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`${variable}=`)) return `in process ${pid}`;
       } catch {
-        // A process of somebody else, or one that has ended: the next one may have it.
+        // Another user's process, or one that has ended: the next process may have the key.
       }
     }
     throw new Error('no process that it sees has it');

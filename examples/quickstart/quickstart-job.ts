@@ -4,10 +4,10 @@ import type { CodegenOptions } from '../../src/contracts/jobs/job.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
-/** The skill that the quick start shows a job with and without. */
+/** The skill that the quick start shows in a job with and without it. */
 export const SHOWN_SKILL = 'public.data-report';
 
-/** The recorded conversation that stands in for a model where none is configured. */
+/** The recorded conversation that replaces a model if none is configured. */
 export const quickstartRecording: string = `${folder}recording.json`;
 /** The same for the job without the skill. */
 export const plainRecording: string = `${folder}recording-plain.json`;
@@ -17,7 +17,7 @@ export function quickstartJob(): CodegenOptions {
   return { ...plainJob(), skills: { refs: [SHOWN_SKILL, 'public.chart'] } };
 }
 
-/** The same without the skill on reports. */
+/** The same without the skill for reports. */
 export function plainJob(): CodegenOptions {
   return {
     task: readFileSync(`${folder}task.md`, 'utf8'),

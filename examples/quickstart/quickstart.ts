@@ -1,4 +1,4 @@
-/** What skillcell is for, in a minute: `npm start`, or `npm start -- --model PROVIDER/MODEL`. */
+/** The purpose of skillcell, in a minute: `npm start`, or `npm start -- --model PROVIDER/MODEL`. */
 import { readFileSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,14 +25,14 @@ const output = fileURLToPath(new URL('./output', import.meta.url));
 const builtinRoot = fileURLToPath(new URL('../../skills', import.meta.url));
 const canceled = new AbortController();
 
-/** A codegen job that has run, with the prompt that its model got. */
+/** A finished codegen job, with the prompt that its model received. */
 interface Done extends ComparedJob {
   result: JobResult;
 }
 
 function createHost(model?: ModelGateway): Orchestrator {
   const skills = loadSkillsSubsystem({ builtinRoot });
-  // A machine that isolates nothing shows the jobs all the same, and says so.
+  // On a machine without isolation the jobs run all the same, and the output says so.
   const host = { skills, runners: cliRunners({ env: process.env }), allowUnisolated: true };
   return createOrchestrator(model === undefined ? host : { ...host, model });
 }
@@ -50,11 +50,11 @@ async function showRefusals(): Promise<void> {
     ['the key of a process beside it', tell(plain.key), told('key')],
     [`the file ${file}`, tell(plain.file), told('file')],
     ['a server on this machine', tell(plain.network), told('network')],
-    ['what that server saw', `${requests.plain} request`, requests.job === 0 ? 'nothing' : `${requests.job} request`],
+    ['requests at that server', `${requests.plain} request`, requests.job === 0 ? 'none' : `${requests.job} request`],
   ]);
   if (result.outcome !== 'succeeded') say(`The job ended as ${result.outcome}: ${shown(result.stderr.text)}`);
   if (result.isolation === 'none') {
-    say('This machine has nothing that isolates; node bin/skillcell.js doctor says what brings it.');
+    say('This machine has no isolation; node bin/skillcell.js doctor lists the missing packages.');
   }
 }
 
@@ -101,7 +101,7 @@ async function showSkill(name: string | undefined): Promise<Done> {
 
 function showResult({ result, report }: Done): void {
   const { runner, isolation, artifacts, sources } = result;
-  sayTitle('3  What came out of the sandbox');
+  sayTitle('3  The output of the sandbox');
   const chart = drawChart(shown(readFileSync(`${output}/chart.svg`, 'utf8')), Math.min(WIDTH, 96), coloured);
   for (const line of chart ?? []) say(line);
   const { text, footnotes } = resolveFootnotes(report, sources);

@@ -1,4 +1,4 @@
-/** Writes the quick start's recordings anew: the prompts as they are now, and the answers that stand beside this file. */
+/** Rewrites the quick start's recordings: with the current prompts, and the answer files beside this file. */
 import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ModelGateway } from '../../src/models/model-gateway.ts';
@@ -9,7 +9,7 @@ import { plainJob, plainRecording, quickstartJob, quickstartRecording } from './
 
 const skills = loadSkillsSubsystem({ builtinRoot: fileURLToPath(new URL('../../skills', import.meta.url)) });
 
-/** A model that knows one answer. */
+/** A model with one fixed answer. */
 function author(file: string): ModelGateway {
   const text = readFileSync(new URL(file, import.meta.url), 'utf8');
   const usage = { inputTokens: null, outputTokens: null };

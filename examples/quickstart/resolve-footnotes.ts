@@ -1,18 +1,18 @@
 import type { SourceRow } from '../../src/contracts/skills/skill.ts';
 import { CITATION_TOKEN, parseCitation } from '../../src/skills/render/citation-token.ts';
 
-/** A report for people: its citations are footnotes. */
+/** A readable report: its citations are footnotes. */
 export interface FootnotedReport {
   text: string;
-  /** In the order in which they are cited. */
+  /** In the order of their citations. */
   footnotes: string[];
 }
 
 /**
- * Turns `[[S:n]]` into `[1]`, `[2]` … in the order of the text, and the rows of the job's pool into footnotes. The report's own
- * list of those sources goes: the footnotes say the same.
+ * Turns `[[S:n]]` into `[1]`, `[2]` … in the order of the text, and the rows of the job's pool into footnotes. The report's own list of sources is
+ * removed, because the footnotes replace it.
  *
- * @param sources the pool that the job's result holds
+ * @param sources the pool of the job's result
  */
 export function resolveFootnotes(report: string, sources: readonly SourceRow[]): FootnotedReport {
   const numbers = new Map<number, number>();
@@ -25,7 +25,7 @@ export function resolveFootnotes(report: string, sources: readonly SourceRow[]):
       for (const sid of cited) if (!numbers.has(sid)) numbers.set(sid, numbers.size + 1);
       return cited.map((sid) => `[${numbers.get(sid)}]`).join('');
     })
-    // A heading with nothing left below it.
+    // Headings without content below them.
     .replace(/^(#+) [^\n]*\n+(?=\1#|$(?![^]))/gm, '');
   const footnotes = [...numbers].map(([sid, number]) => {
     const row = sources.find((each) => each.sid === sid);

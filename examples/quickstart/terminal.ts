@@ -3,7 +3,7 @@ import { escapeControls } from '../../src/cli/terminal/escape-controls.ts';
 
 const terminal = process.stdout.isTTY;
 
-/** Columns that the quick start fills. */
+/** Columns that the quick start uses. */
 export const WIDTH: number = Math.max(80, Math.min(process.stdout.columns || 100, 120));
 
 /** Prints a line. */
@@ -16,12 +16,12 @@ export function sayTitle(title: string): void {
   say(`\n${terminal ? `\u001b[1m${title}\u001b[22m` : title}\n${'─'.repeat(WIDTH)}`);
 }
 
-/** Text that a model or its program wrote, with nothing in it that a terminal would act on. */
+/** Text of a model or its program, without control characters that a terminal would act on. */
 export function shown(text: string): string {
   return escapeControls(text);
 }
 
-/** A path that a terminal opens at a click (OSC 8); elsewhere the path alone. */
+/** A path as a link that a terminal opens at a click (OSC 8); without a terminal only the path. */
 export function fileLink(path: string, text: string): string {
   if (!terminal) return text;
   return `\u001b]8;;${pathToFileURL(path).href}\u001b\\${text}\u001b]8;;\u001b\\`;
@@ -32,7 +32,7 @@ export function coloured(text: string, [red, green, blue]: readonly number[]): s
   return terminal ? `\u001b[38;2;${red};${green};${blue}m${text}\u001b[39m` : text;
 }
 
-/** Breaks a text into lines of at most `width`, between words where it can. */
+/** Breaks a text into lines of at most `width`, between words if possible. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split('\n')) {
@@ -48,7 +48,7 @@ export function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** Markdown with each paragraph and list item on one line, to be wrapped anew; tables and headings stay as they are. */
+/** Markdown with each paragraph and list item on one line, for new wrapping; tables and headings stay unchanged. */
 export function joinedLines(markdown: string): string {
   const lines: string[] = [];
   for (const line of markdown.split('\n')) {

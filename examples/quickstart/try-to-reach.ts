@@ -13,31 +13,31 @@ import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
 const INTRUDER = fileURLToPath(new URL('./intruder.mjs', import.meta.url));
 const VARIABLE = 'QUICKSTART_MODEL_KEY';
 
-/** What the program tries, in the order in which it is shown. */
+/** The attempts of the program, in their displayed order. */
 export const AIMS = ['key', 'file', 'network'] as const;
 
-/** What came of one attempt. */
+/** Result of one attempt. */
 export interface Attempt {
   reached: boolean;
-  /** What it found, or why it did not. */
+  /** The finding, or the reason for the failure. */
   says: string;
 }
 
-/** One program's attempts, as any program of this user and as a job. */
+/** One program's attempts, as an ordinary program of this user and as a job. */
 export interface Trial {
   plain: Record<(typeof AIMS)[number], Attempt>;
-  /** Undefined where the job did not get as far as to tell. */
+  /** Undefined if the job ended before its report. */
   job: Record<(typeof AIMS)[number], Attempt> | undefined;
   result: JobResult;
-  /** The file that it reached for. */
+  /** The file that the program tried to read. */
   file: string;
-  /** How often the server beside it was asked, by the program run plainly and by the job. */
+  /** Number of requests to the server, by the plain program and by the job. */
   requests: { plain: number; job: number };
 }
 
 /**
- * Runs one program twice: plainly, so that it is seen to reach what it reaches for, and as a job. A process with the key
- * runs beside both, as an agent's own does, and a server on this machine counts who asks it.
+ * Runs one program twice: as an ordinary program, which reaches its targets, and as a job. A process with the key runs beside both, like an agent's
+ * own process, and a local server counts its requests.
  */
 export async function tryToReach(orchestrator: Orchestrator, options: Pick<JobRun, 'isolation' | 'signal'>): Promise<Trial> {
   let asked = 0;
@@ -53,7 +53,7 @@ export async function tryToReach(orchestrator: Orchestrator, options: Pick<JobRu
     const args = [VARIABLE, file, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`];
     const { stdout } = await promisify(execFile)(process.execPath, [INTRUDER, ...args], { env });
     const plain = readAttempts(stdout);
-    if (plain === undefined) throw new Error(`The program that reaches for things told nothing, got ${stdout}`);
+    if (plain === undefined) throw new Error(`Cannot compare: the plain program printed no result, got "${stdout}".`);
     const before = asked;
     const code = readFileSync(INTRUDER, 'utf8');
     const result = await orchestrator.exec({ code, language: 'javascript', args, ...options });
@@ -68,19 +68,19 @@ export async function tryToReach(orchestrator: Orchestrator, options: Pick<JobRu
 
 type JobRun = Parameters<Orchestrator['exec']>[0];
 
-/** A file that only concerns the user: an everyday one of the home, else one of this checkout. */
+/** A private file of the user: an everyday file of the home folder, else a file of this checkout. */
 function fileOfUser(): string {
   const everyday = ['.bashrc', '.profile', '.zshrc', '.gitconfig', '.npmrc'].map((name) => join(homedir(), name));
   return everyday.find((path) => existsSync(path)) ?? fileURLToPath(new URL('../../package.json', import.meta.url));
 }
 
-/** What the program printed: untrusted in a job, so only its own form is taken. */
+/** The program's output. A job's output is untrusted, so only the expected form is read. */
 function readAttempts(text: string): Trial['job'] {
   let found: unknown;
   try {
     found = JSON.parse(text);
   } catch {
-    // It ended before it had anything to tell; the caller shows the outcome instead.
+    // The program ended before its report; the caller shows the outcome instead.
     return undefined;
   }
   const all = found as Record<string, { reached?: unknown; says?: unknown } | undefined> | null;

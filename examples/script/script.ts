@@ -1,4 +1,4 @@
-/** A script of a skill, run by us and by a program: `node examples/script/script.ts`. */
+/** A script of a skill, run by the host and by a program: `node examples/script/script.ts`. */
 import { fileURLToPath } from 'node:url';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
@@ -19,7 +19,7 @@ console.log(`${result.outcome}: ${JSON.stringify(result.value)}`);
 console.log(result.stdout.text.trim());
 console.log(`sums.csv:\n${(await orchestrator.readArtifact(result, 'sums.csv', 'utf8')).trim()}`);
 
-// The code of a job may run scripts of the skills that the job has, where its tools name the one for that.
+// The code of a job may run scripts of the job's skills if its tools include `skills.run_script`.
 const asked = await orchestrator.exec({
   skills: { refs: ['custom.invoices'] },
   tools: ['skills.run_script'],

@@ -1,4 +1,4 @@
-/** Tools that two skills of strangers bring as code, each in a sandbox of its own: `node examples/skill-code/skill-code.ts`. */
+/** Tools that two foreign skills bring as code, each in its own sandbox: `node examples/skill-code/skill-code.ts`. */
 import { fileURLToPath } from 'node:url';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';

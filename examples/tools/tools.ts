@@ -1,4 +1,4 @@
-/** A program that uses tools of its host, one of which somebody has to allow: `node examples/tools/tools.ts`. */
+/** A program that uses tools of its host, one of which needs approval: `node examples/tools/tools.ts`. */
 import { defineTool } from '../../src/tools/define/tool.ts';
 import { ToolError } from '../../src/tools/define/tool-errors.ts';
 import * as z from 'zod';
@@ -24,7 +24,7 @@ const price = defineTool({
 });
 const order = defineTool({
   id: 'shop.order',
-  description: 'Orders articles. Somebody of the office is asked before.',
+  description: 'Orders articles. The office has to approve each order.',
   input: z.strictObject({ article: z.string().max(40), count: z.int().min(1).max(100) }),
   approval: 'always',
   async execute({ article, count }, { context }) {
@@ -36,7 +36,7 @@ const order = defineTool({
 await using orchestrator = createOrchestrator({
   tools: [price, order],
   allowUnisolated: true,
-  // Whoever sits at the office would be asked here; this one has a rule.
+  // A real host would ask a person of the office here; this one applies a rule.
   async approve({ tool, input, context }) {
     const { article, count } = input as { article: string; count: number };
     const { limitCents } = context as { limitCents: number };

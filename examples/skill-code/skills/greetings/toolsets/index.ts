@@ -3,7 +3,7 @@ import { Tool } from '@agent/tools';
 import { WORDS } from './words';
 
 export const greet = Tool.define('greet', {
-  description: 'Greets somebody in a language.',
+  description: 'Greets a person in a language.',
   parameters: z.object({ name: z.string(), language: z.enum(['en', 'de', 'fr']).default('en') }),
   execute: async ({ name, language }) => ({
     title: 'Greeted',
@@ -12,7 +12,7 @@ export const greet = Tool.define('greet', {
   }),
 });
 
-/** What code of a stranger may try: there is nothing to find. */
+/** An attempt of foreign code to look around: it finds no data. */
 export const snoop = Tool.define('snoop', {
   description: 'Looks around.',
   parameters: z.object({}),
