@@ -30,7 +30,7 @@ function load(folder: string) {
   return { bytes, parsed, sources, tools, compact: readPart(folder, 'compact.md')?.toString('utf8') };
 }
 
-/** Sids in a text, outside of code. */
+/** Sids in a text, outside code. */
 function cited(text: string): number[] {
   const prose = text.replace(/^```[^]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
   return [...new Set([...prose.matchAll(/\[\[S:(\d+)\]\]/g)].map((match) => Number(match[1])))].toSorted(
@@ -49,7 +49,7 @@ describe.each(folders)('built-in skill %s', (folder) => {
     expect(hasHidden(bytes.toString('utf8') + (compact ?? ''))).toBe(false);
   });
 
-  it('cites every one of its sources, nothing else, and lists each with its address', () => {
+  it('cites exactly its sources, and lists each with its address', () => {
     const rows = sources.rows;
     expect(cited(parsed.body)).toEqual(rows.map((row) => row.sid));
     const [, list = ''] = parsed.body.split('## Sources of this skill');
@@ -59,18 +59,18 @@ describe.each(folders)('built-in skill %s', (folder) => {
     }
   });
 
-  it('imports skills that are there', () => {
+  it('imports only existing skills', () => {
     const imported = (parsed.fields.imports ?? []).map((id) => id.replace('.', '/'));
     expect(folders).toEqual(expect.arrayContaining(imported));
   });
 
-  it('has a compact form that is shorter', () => {
+  it('has a shorter compact form', () => {
     if (compact !== undefined) expect(compact.length).toBeLessThan(parsed.body.length / 2);
     expect(compact !== undefined || parsed.body.length < 8_000 || folder === 'public/csv-cleaning').toBe(true);
   });
 });
 
-it('csv-cleaning passes the Agent Skills specification, data-report has extensions and does not', () => {
+it('csv-cleaning passes the Agent Skills specification, data-report with its extensions does not', () => {
   const strict = (folder: string) => validateStrict(folder.split('/')[1] ?? '', load(folder).bytes, 'SKILL.md');
   expect(strict('public/csv-cleaning')).toEqual([]);
   expect(strict('public/data-report').map(({ code }) => code)).toContain('strict.field-unknown');
@@ -94,7 +94,7 @@ describe('quick start', () => {
     }
   });
 
-  it('holds one row a month, with empty cells where nothing was measured', () => {
+  it('holds one row per month, with empty cells for missing measurements', () => {
     const rows = readFileSync(join(quickstart, 'co2.csv'), 'utf8').trimEnd().split('\n').slice(1);
     const first = 1958 * 12 + 2;
     const months = rows.map(

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { describeWith, MISSING_PYTHON } from '../fixtures/describe-with.ts';
 
-// What models copy out of skills must work: the code blocks are taken from the files and run as they stand.
+// Code that models copy from skills must work: the tests take the code blocks from the files and run them unchanged.
 
 const skillsRoot: string = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'skills');
 const scratch: string = mkdtempSync(join(tmpdir(), 'skill-snippets-'));
@@ -19,7 +19,7 @@ function codeBlocks(skill: string, language: string): string {
     .join('\n');
 }
 
-/** Runs expressions in a module that begins with a skill's JavaScript blocks; a throw gives its message. */
+/** Runs expressions in a module that begins with a skill's JavaScript blocks. A throw yields its message. */
 function evaluate(skill: string, expressions: Record<string, string>): Record<string, unknown> {
   const file = join(scratch, `${skill.replace('/', '-')}.mjs`);
   const entries = Object.entries(expressions).map(
@@ -112,7 +112,7 @@ describe('JavaScript in skills', () => {
     });
   });
 
-  it('sources-section finds tokens without entry and entries without token, outside of code', () => {
+  it('sources-section finds tokens without entry and entries without token, outside code', () => {
     const report =
       'a [[S:2]], b [[S:3-5]] `[[S:9]]`\n```\n[[S:8]]\n```\n## Sources\n\n- [[S:2]] x\n- [[S:3]] y\n- [[S:7]]\n';
     expect(evaluate('internal/sources-section', { found: `checkSources(${JSON.stringify(report)})` })).toEqual({

@@ -56,7 +56,7 @@ describe('the quick start', () => {
     } else {
       expect(asJob?.match(/^refused: /gm)).toHaveLength(3);
       expect(asJob).not.toContain('REACHED');
-      expect(asJob).toContain('nothing');
+      expect(asJob).toContain('none');
     }
 
     const compared = part(stdout, 2);

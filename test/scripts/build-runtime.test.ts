@@ -28,7 +28,7 @@ describe('buildRuntime()', () => {
 
   const entryParts = (): string[] => Object.keys(manifest.files).filter((path) => /^entry(?:-.*)?\.cjs$/.test(path));
 
-  it('counts the bytes of the entry with its parts and names nothing of the machine that built it', async () => {
+  it('counts the bytes of the entry with its parts and no name of the machine that built it', async () => {
     const bytes = entryParts().reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
     expect(await entryBytes(folder)).toBe(bytes);
     for (const path of Object.keys(manifest.files)) {
@@ -49,7 +49,7 @@ describe('buildRuntime()', () => {
     expect(second).toEqual(manifest);
   });
 
-  it('loads for a job without skills neither what reads skills nor what checks them', () => {
+  it('loads neither readers nor checks of skills for a job without skills', () => {
     const program = `process.on('exit', () => console.log(Object.keys(require.cache).join('\\n')));
 process.argv = ['node', 'entry.cjs', '--level=none', '--root=/nowhere', '--language=none'];
 require(${JSON.stringify(join(folder, 'entry.cjs'))});`;
@@ -67,7 +67,7 @@ require(${JSON.stringify(join(folder, 'entry.cjs'))});`;
     }
   });
 
-  it('leaves heavy packages outside the entry, each a file that loads by itself', () => {
+  it('keeps heavy packages outside the entry, each in its own file', () => {
     const require = createRequire(import.meta.url);
     const entry = entryParts()
       .map((name) => readFileSync(join(folder, name), 'utf8'))
@@ -78,13 +78,13 @@ require(${JSON.stringify(join(folder, 'entry.cjs'))});`;
     expect(entry).not.toContain('createRequire(');
   });
 
-  it('carries gray-matter without the engines that it parses with', () => {
+  it('carries gray-matter without its parser engines', () => {
     const parts = entryParts().map((name) => readFileSync(join(folder, name), 'utf8'));
     expect(parts.filter((text) => text.includes('gray-matter engine'))).toHaveLength(1);
     for (const text of parts) expect(text).not.toMatch(/esprima|safeLoad/);
   });
 
-  it('bundles what loads gray-matter so that it splits with it', async () => {
+  it('bundles the loader of gray-matter so that it can split frontmatter', async () => {
     const require = createRequire(import.meta.url);
     const path = join(parent, 'cage', 'front-matter.cjs');
     mkdirSync(dirname(path));
@@ -106,7 +106,7 @@ require(${JSON.stringify(join(folder, 'entry.cjs'))});`;
 });
 
 describe('checkoutRuntime()', () => {
-  it('gives two that start at once the same whole bundle', async () => {
+  it('gives two concurrent starts the same complete bundle', async () => {
     const cache = mkdtempSync(join(tmpdir(), 'skillcell-cache-'));
     try {
       const [first, second] = await Promise.all([checkoutRuntime(cache), checkoutRuntime(cache)]);

@@ -4,7 +4,7 @@ import { diagnosticsPage } from '../../scripts/generate-diagnostics.ts';
 import { errorsPage } from '../../scripts/generate-errors.ts';
 
 describe('fileFaults()', () => {
-  it('finds the folder of the checkout, and nothing that only contains its name', () => {
+  it('finds the folder of the checkout, but no longer path with the same beginning', () => {
     const names = ['/some/where'];
     expect(fileFaults('README.md', 'first\nsee /some/where/file\n', names)).toEqual([
       'README.md:2: names the machine that it was made on, got /some/where',
@@ -25,7 +25,7 @@ describe('folderFaults()', () => {
 });
 
 describe('namesOfMachine()', () => {
-  it('takes folders of two names and more, and registries that are not the public one', () => {
+  it('lists folders of at least two parts, and registries other than the public one', () => {
     const names = namesOfMachine('/data/skillcell/', 'http://mirror.example:4873/');
     expect(names).toContain('/data/skillcell');
     expect(names).toContain('mirror.example:4873');
@@ -55,14 +55,14 @@ describe('lockFaults()', () => {
 });
 
 describe('errorsPage()', () => {
-  it('has a row for every code, and keeps the table whole', () => {
+  it('has a row for every code, and keeps the table intact', () => {
     const page = errorsPage({ 'a.b': { http: 400, exitCode: 2, retry: true, advice: 'Use x | y.' } });
     expect(page).toContain('| `a.b` | 2 | 400 | yes | Use x \\| y. |');
   });
 });
 
 describe('diagnosticsPage()', () => {
-  it('has a row for every code, and keeps the table whole', () => {
+  it('has a row for every code, and keeps the table intact', () => {
     const page = diagnosticsPage({ 'a.b': { severity: 'info', meaning: 'a | b', advice: 'Use x | y.' } });
     expect(page).toContain('| `a.b` | info | a \\| b | Use x \\| y. |');
   });

@@ -55,7 +55,7 @@ describe('checkImports()', () => {
     ]);
   });
 
-  it('refuses a package in a cage everywhere else, and its static import in the cage', () => {
+  it('refuses a caged package in all other files, and its static import in the cage', () => {
     write('package.json', JSON.stringify({ dependencies: { 'gray-matter': '4.0.3' } }));
     write('src/skills/parse/front-matter.ts', "export const split = () => require('gray-matter') as unknown;");
     expect(messages()).toEqual([]);
@@ -67,7 +67,7 @@ describe('checkImports()', () => {
     ]);
   });
 
-  it('refuses what stands beside a layer or outside the package', () => {
+  it('refuses imports from a parallel layer or from outside the package', () => {
     write('src/skills/skill.ts', 'export const skill = 1;');
     write('src/protocol/channel/frame.ts', "import { skill } from '../../skills/skill.ts';\nexport default skill;");
     write('src/sandboxes/start.ts', "const run = await import('../../scripts/run.js');\nexport default run;");
@@ -108,7 +108,7 @@ describe('checkImports()', () => {
     ]);
   });
 
-  it('refuses an upward import between the folders of a layer, and a folder that has no place among them', () => {
+  it('refuses an upward import between the folders of a layer, and a folder without a place among them', () => {
     write('src/skills/subsystem.ts', "import './render/render.ts';\nimport './text/slug.ts';");
     write('src/skills/render/render.ts', "import '../text/slug.ts';");
     write('src/skills/text/slug.ts', 'export {};');
@@ -124,7 +124,7 @@ describe('checkImports()', () => {
     expect(() => checkImports(root)).toThrow('the folder "misc" has no place in "src/skills"');
   });
 
-  it('refuses an import of a sibling between any two runners, not of what they share', () => {
+  it('refuses imports between any two runners, but not of their shared modules', () => {
     write('src/sandboxes/local/start.ts', "import '../seccomp/filter.ts';\nimport '../runner.ts';");
     write('src/sandboxes/seccomp/filter.ts', 'export {};');
     write('src/sandboxes/runner.ts', 'export {};');
@@ -135,7 +135,7 @@ describe('checkImports()', () => {
     ]);
   });
 
-  it('refuses a folder that has no place among the layers', () => {
+  it('refuses a folder without a place among the layers', () => {
     write('src/helpers/text.ts', "import '../contracts/jobs/job.ts';");
     expect(() => checkImports(root)).toThrow('the folder "helpers" has no place in "src"');
   });
@@ -163,7 +163,7 @@ describe('scanImports()', () => {
     ]);
   });
 
-  it('passes over comments, and over texts that follow an export', () => {
+  it('skips comments, and texts that follow an export', () => {
     const source = [
       "// import './a.ts';",
       "/* import './b.ts';\n*/",

@@ -8,12 +8,12 @@ import { readLanguages } from '../../src/languages/read-languages.ts';
 const [ruby] = readLanguages(fileURLToPath(new URL('../fixtures/languages', import.meta.url))) as [LanguageDefinition];
 
 describe('checkLanguage()', () => {
-  it('takes all that there are', () => {
+  it('accepts all existing definitions', () => {
     expect(languages().map(({ name }) => name)).toEqual(['bash', 'javascript', 'python', 'typescript']);
     for (const language of [...languages(), ruby]) expect(() => checkLanguage(language)).not.toThrow();
   });
 
-  it('finds no ending and no first line in two languages', () => {
+  it('finds no ending and no shebang in two languages', () => {
     for (const key of ['endings', 'shebangs'] as const) {
       const all = languages().flatMap((language) => (key === 'endings' ? Object.keys(language[key]) : language[key]));
       expect(all).toEqual([...new Set(all)]);
@@ -36,7 +36,7 @@ describe('checkLanguage()', () => {
     expect(() => checkLanguage(changed)).toThrow(field);
   });
 
-  it('refuses a folder that is no plain name', () => {
+  it('refuses a folder that is not a plain name', () => {
     expect(() => checkLanguage({ ...ruby, name: 'my ruby' })).toThrow('got my ruby');
   });
 });

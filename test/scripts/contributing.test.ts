@@ -21,7 +21,7 @@ const foldersOf = (path: string): string[] =>
     .map(({ name }) => name);
 
 describe('CONTRIBUTING.md', () => {
-  it('has one row for each command, and no other', () => {
+  it('has exactly one row for each command', () => {
     const commands = rows('Commands').filter((name) => name.startsWith('npm '));
     const names = commands.map((command) => /^npm (?:run )?(?:-s )?(\S+)/.exec(command)?.[1] ?? command);
     // npm itself runs `prepack`.
@@ -29,7 +29,7 @@ describe('CONTRIBUTING.md', () => {
     expect(names.toSorted()).toEqual(all.toSorted());
   });
 
-  it('has each folder on its map', () => {
+  it('lists each folder on its map', () => {
     const map = rows('Map of the house');
     const ofSources = foldersOf('src').map((name) => `src/${name}/`);
     expect(map.filter((name) => name.startsWith('src/')).toSorted()).toEqual(ofSources.toSorted());
@@ -44,7 +44,7 @@ describe('CONTRIBUTING.md', () => {
     }
   });
 
-  it('says what the package holds', () => {
+  it('lists the contents of the package', () => {
     const said = /The package holds (.+?), and what npm always adds/s.exec(text)?.[1] ?? '';
     expect([...said.matchAll(/`([^`]+?)\/?`/g)].map(([, name = '']) => name).toSorted()).toEqual(files.toSorted());
   });

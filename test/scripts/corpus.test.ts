@@ -63,7 +63,7 @@ const KEYS: [string, ...string[]] = [
 ];
 
 describe('npm run corpus', () => {
-  it('finds no rule broken in hundreds of hostile files and mutations of them', () => {
+  it('finds no broken rule in hundreds of hostile files and their mutations', () => {
     const { between, pick } = seededRandom(9);
     for (let index = 0; index < 300; index += 1) {
       const end = pick(['\n', '\r\n']);
@@ -94,7 +94,7 @@ describe('npm run corpus', () => {
     expect(report.keptOut).toBeGreaterThan(50);
   });
 
-  it('loads or names what lies deep, has odd names, is no file, or is very large', () => {
+  it('loads or names files that are deep, have odd names, are no regular files, or are very large', () => {
     save('a/'.repeat(40), '---\ndescription: Deep.\n---\n');
     save('\u00e4\u00f6 \u{1f600}', '---\ndescription: Named.\n---\n');
     save('---', '---\ndescription: No id.\n---\n');
@@ -110,7 +110,7 @@ describe('npm run corpus', () => {
     expect(codes).toMatchObject({ 'skill.too-large': 1, 'frontmatter.too-large': 1, 'skill.id-invalid': 1 });
   });
 
-  it('keeps what its author did not write apart from what is no text', () => {
+  it('distinguishes missing parts from unreadable files', () => {
     save('no-description', '---\nname: x\n---\n');
     save('no-frontmatter', 'Words');
     save('unclosed', '---\ndescription: x\n');
@@ -129,7 +129,7 @@ describe('npm run corpus', () => {
     });
   });
 
-  it('reads on beside links, fifos, sockets, names of any bytes, and YAML that is deep or grows', async () => {
+  it('continues past links, fifos, sockets, names of any bytes, and YAML that is deep or grows', async () => {
     const skill = '---\ndescription: A.\n---\n';
     save('good', skill);
     for (const name of ['linked-folder', 'loop', 'fifo', 'socket']) mkdirSync(join(root, name));
@@ -165,7 +165,7 @@ describe('npm run corpus', () => {
     expect(causes).toMatchObject({ 'no file': 3, 'not UTF-8': 1 });
   });
 
-  it('finds nothing broken in the built-in skills', () => {
+  it('finds no broken rule in the built-in skills', () => {
     const report = runCorpus(fileURLToPath(new URL('../../skills', import.meta.url)));
     expect(report).toMatchObject({ files: 7, loaded: 7, keptOut: 0, exceptions: [] });
   });

@@ -27,7 +27,7 @@ function expressionsOf(files: Readonly<Record<string, string>>): Expression[] {
 }
 
 describe('findExpressions()', () => {
-  it('finds literals, and what RegExp makes of constants, with those of other files', () => {
+  it('finds literals, and calls of RegExp with constants, including constants of other files', () => {
     const found = expressionsOf({
       'src/a.ts':
         "import { B as C } from './b.ts';\nconst A = 'x' + `y`;\nconst D = /d+/;\nnew RegExp(`^${A}${C}${D.source}`, 'gu');\n",
@@ -45,7 +45,7 @@ describe('findExpressions()', () => {
 describe('expressionFaults()', () => {
   const found = expressionsOf({ 'src/a.ts': 'export const A = /^(a+)+$/;\nexport const B = /b+/g;\n' });
 
-  it('names what is not linear, what nobody has judged, and exceptions that nothing needs', () => {
+  it('names non-linear and unjudged expressions, and unused exceptions', () => {
     expect(expressionFaults(found, { '/^(a+)+$/': 'exponential', '/b+/g': 'linear' }, [])).toEqual([
       'src/a.ts:1: an expression must be linear, got verdict "exponential" for /^(a+)+$/',
     ]);
@@ -59,7 +59,7 @@ describe('expressionFaults()', () => {
   });
 });
 
-/** What expressions are made to go back by: runs of what their classes and repetitions take, and an end that they do not. */
+/** Texts that make an expression backtrack: long runs that its classes and repetitions match, and an end that they do not match. */
 const PUMPS = [
   'a',
   '1',
@@ -102,13 +102,13 @@ const PUMPS = [
 ];
 const ENDS = ['', '\u0000', '!', '\n'];
 
-/** One that takes the square of its text would need minutes for this already. */
+/** An expression of quadratic time would need minutes for this length. */
 const TRIED = 128 * 1024;
 
-describe('each exception takes a text of its bound in stride', () => {
+describe('each exception handles a text of its bound quickly', () => {
   const known = findExpressions(root);
 
-  it('and what the bounds rest on holds', () => {
+  it('and the assumptions of the bounds hold', () => {
     const words = `ignore ${'previous '.repeat(20)}instructions`;
     expect(wordsFrom(words, 0).split(' ')).toHaveLength(12);
     expect(wordsFrom('a'.repeat(50), 0)).toHaveLength(24);
@@ -116,7 +116,7 @@ describe('each exception takes a text of its bound in stride', () => {
     expect(asksForSkills(`${' '.repeat(500)}skills?`)).toBe(true);
     expect(asksForSkills(`${'?'.repeat(193)}skills`)).toBe(true);
     expect(asksForSkills(`${'?'.repeat(195)}skills`)).toBe(false);
-    // What stands more than 40 characters before a mark is not looked at, and so is no part of an abbreviation.
+    // Characters more than 40 before a mark are not examined, and so are not part of an abbreviation.
     expect(firstSentence(`Look ${'a.'.repeat(10)}b. and more.`)).toBe(`Look ${'a.'.repeat(10)}b. and more.`);
     expect(firstSentence(`Look ${'a.'.repeat(30)}b. C`)).toBe(`Look ${'a.'.repeat(30)}b. C`);
   });
@@ -126,7 +126,7 @@ describe('each exception takes a text of its bound in stride', () => {
     expect(own.length).toBeGreaterThan(0);
     const length = Math.min(bound, TRIED);
     for (const { pattern } of own) {
-      // Where a part is not known, nothing but a word of ours ever stands there.
+      // An unknown part is always a fixed word of the project.
       const { source, flags } = pattern ?? { source: '^\\t*name:?\\s+(\\d+)( kB)?$', flags: 'm' };
       const expression = new RegExp(source, flags.includes('g') ? flags : `${flags}g`);
       for (const pump of PUMPS)

@@ -26,7 +26,7 @@ function save(files: Record<string, string>): void {
 }
 
 describe('readPrograms()', () => {
-  it('takes each file with the ending of a language, and none that another program needs', () => {
+  it('reads each file with the ending of a language, except files that another program needs', () => {
     save({
       'a.py': '# fidelity: files ["helper.py"]\nimport helper\n',
       'helper.py': 'print(1)\n',
@@ -39,7 +39,7 @@ describe('readPrograms()', () => {
     expect(second).toMatchObject({ id: 'deep/b.cjs', language: 'javascript', args: ['x', 'y z'], stdin: 'in' });
   });
 
-  it('takes a program below each heading of a Markdown file, with the files beside it', () => {
+  it('reads a program below each heading of a Markdown file, with its further files', () => {
     save({
       'topic.md':
         '# Topic\n\n## One\n\nText.\n\n```sh\n## no heading\necho 1\n```\n\n## Two\n\n~~~ts\n// fidelity: bytes "crlf"\nlet x;\n~~~\n\n```json file=a.json\n{}\n```\n',
@@ -56,22 +56,22 @@ describe('readPrograms()', () => {
   });
 
   it.each([
-    ['a need that there is not', { 'a.py': '# fidelity: argv []\n' }],
-    ['a row that there is not', { 'a.py': '# fidelity: on-purpose "laziness"\n' }],
+    ['an unknown need', { 'a.py': '# fidelity: argv []\n' }],
+    ['an unknown row', { 'a.py': '# fidelity: on-purpose "laziness"\n' }],
     ['a program without heading', { 'a.md': '```py\nprint(1)\n```\n' }],
     ['a block that is not closed', { 'a.md': '## A\n\n```py\nprint(1)\n' }],
-    ['an ending of no language', { 'a.md': '## A\n\n```rb\nputs 1\n```\n' }],
+    ['an unknown ending', { 'a.md': '## A\n\n```rb\nputs 1\n```\n' }],
   ])('refuses %s', (_, files) => {
     save(files);
     expect(() => readPrograms(root)).toThrow(/^Cannot read a\./);
   });
 });
 
-it('a run tells same from differing, on purpose and not the same twice', async (context) => {
+it('a run distinguishes same, differing, differing on purpose and unstable programs', async (context) => {
   requireHere(context, missingForPlainRuns());
   save({
     'same.sh': '# fidelity: args ["a b"]\necho "$1"; echo left >out/file; exit 3\n',
-    // A job has what no plain run has, wherever it is.
+    // A job has a file or variable that a plain run lacks, at any level.
     'differs.sh': 'ls -d /opt/skillcell/launch || ls "${SKILLCELL_JOB_MARK:+/}"\n',
     'purpose.sh': '# fidelity: on-purpose "skillcell"\nls -d /opt/skillcell/launch || ls "${SKILLCELL_JOB_MARK:+/}"\n',
     'unsteady.sh': 'echo $RANDOM$RANDOM$RANDOM\n',

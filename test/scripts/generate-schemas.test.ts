@@ -34,7 +34,7 @@ const judges = new Map(
   ]),
 );
 
-/** Whether a schema takes a value. */
+/** Whether a schema accepts a value. */
 function takes(name: string, value: unknown): boolean {
   const judge = judges.get(name);
   if (judge === undefined) throw new Error(`No schema ${name}.`);
@@ -43,7 +43,7 @@ function takes(name: string, value: unknown): boolean {
 
 const vectors = new Map(readVectors(path('test/conformance/vectors')).map(({ name, cases }) => [name, cases]));
 
-/** The cases of a file of vectors, with what a reader says of each. */
+/** The cases of a file of vectors, with the reader's verdict on each. */
 function judged(file: string, row: (input: never) => Judged | undefined): (Judged & { id: string })[] {
   return (vectors.get(file) ?? []).flatMap(({ id, input }) => {
     const one = row(input as never);
@@ -53,11 +53,11 @@ function judged(file: string, row: (input: never) => Judged | undefined): (Judge
 
 interface Judged {
   value: unknown;
-  /** What a schema can know of what the reader says. */
+  /** The reader's codes that a schema can express. */
   codes: string[];
 }
 
-/** Of cases that a schema judges otherwise than the reader, the ids. */
+/** The ids of cases on which the schema and the reader disagree. */
 function otherwise(name: string, cases: readonly (Judged & { id: string })[]): string[] {
   return cases.filter(({ value, codes }) => takes(name, value) !== (codes.length === 0)).map(({ id }) => id);
 }
@@ -73,14 +73,14 @@ const codesOf = (diagnostics: readonly { code: string }[], known: (code: string)
   diagnostics.map(({ code }) => code).filter(known);
 
 describe('schemas of docs/schemas', () => {
-  it('are those that the code gives', () => {
+  it('match the code', () => {
     const committed = readdirSync(path('docs/schemas')).map((file) => file.replace('.json', ''));
     expect(committed.toSorted()).toEqual([...schemaTexts().keys()].toSorted());
     for (const [name, text] of schemaTexts())
       expect(readFileSync(path(`docs/schemas/${name}.json`), 'utf8'), name).toBe(text);
   });
 
-  it('take the frontmatter that the reader takes, and no other, of all vectors', () => {
+  it('accept exactly the frontmatter of all vectors that the reader accepts', () => {
     const cases = judged('front-matter', ({ file, folder = 'alpha' }: { file: Content; folder?: string }) => {
       const value = frontMatter(contentBytes(file), true);
       const { diagnostics } = parseSkillMarkdown(contentBytes(file), { folder });
@@ -91,7 +91,7 @@ describe('schemas of docs/schemas', () => {
     expect(otherwise('skill', cases)).toEqual([]);
   });
 
-  it('take the frontmatter that the specification takes, and no other, of all vectors', () => {
+  it('accept exactly the frontmatter of all vectors that the specification accepts', () => {
     const cases = judged('strict-validate', ({ folder, files }: { folder: string; files: Record<string, Content> }) => {
       const content = files['SKILL.md'];
       const value = content === undefined ? undefined : frontMatter(contentBytes(content), false);
@@ -103,13 +103,13 @@ describe('schemas of docs/schemas', () => {
       };
     });
     expect(cases.filter(({ codes }) => codes.length > 0).length).toBeGreaterThan(10);
-    // A schema cannot bring a name into NFKC.
+    // A schema cannot normalize a name to NFKC.
     expect(otherwise('skill-strict', cases)).toEqual(['strict-validate-022']);
     expect(takes('skill-strict', { name: 'cafe\u0301'.normalize('NFKC'), description: 'A test skill' })).toBe(true);
   });
 
   it.each(['tools', 'sources'])(
-    'take the %s.yaml of which the reader drops nothing, and no other, of all vectors',
+    'accept exactly the %s.yaml of all vectors of which the reader drops no entry',
     (name) => {
       const cases = judged('tools-sources', ({ file, content }: { file: string; content: Content }) => {
         const bytes = contentBytes(content);
@@ -125,7 +125,7 @@ describe('schemas of docs/schemas', () => {
     },
   );
 
-  it('take each descriptor of the vectors that has the shape of one', () => {
+  it('accept each well-formed descriptor of the vectors', () => {
     const cases = judged('descriptor', ({ descriptor: value }: { descriptor?: unknown }) => {
       if (value === undefined) return undefined;
       const codes = codesOf(checkDescriptor(value).diagnostics, (code) =>
@@ -140,7 +140,7 @@ describe('schemas of docs/schemas', () => {
     for (const value of refused) expect(takes('descriptor', value), JSON.stringify(value)).toBe(false);
   });
 
-  it('take the built-in skills, their files and their descriptor', () => {
+  it('accept the built-in skills, their files and their descriptor', () => {
     const subsystem = loadSkillsSubsystem({ builtinRoot: path('skills') });
     expect(subsystem.skills.length).toBeGreaterThan(3);
     for (const { id, dir } of subsystem.skills) {
@@ -156,7 +156,7 @@ describe('schemas of docs/schemas', () => {
     expect(takes('descriptor', subsystem.descriptor())).toBe(true);
   });
 
-  it('take a lock file, and none with another key', () => {
+  it('accept a lock file, but none with another key', () => {
     const files = [{ path: 'SKILL.md', digest: `sha256:${'0'.repeat(64)}`, bytes: 1, executable: false }];
     const digest = skillDigest(files);
     const origin = { type: 'git', source: 'https://example.com/a.git', folder: 'a', commit: 'a'.repeat(40) } as const;

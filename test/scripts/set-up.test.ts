@@ -18,7 +18,7 @@ import { asUser, requireOrdinaryUser } from '../fixtures/ordinary-cli.ts';
 
 type Check = (root: string) => boolean;
 const setup = new URL('../../scripts/setup/', import.meta.url).href;
-// Plain JavaScript without declarations: the compiler does not follow these.
+// Plain JavaScript without declarations, whose types the compiler does not know.
 const { packagesReady } = (await import(`${setup}packages.js`)) as { packagesReady: Check };
 const { packagesUnchanged } = (await import(`${setup}ready.js`)) as { packagesUnchanged: Check };
 
@@ -36,7 +36,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('an npm begins nothing whose set-up ended before it, and goes on where that is no parent of it', () => {
+it('an npm does not begin after its set-up has ended, and continues if its parent is another process', () => {
   const begin = (setUpPid: number): string =>
     spawnSync(process.execPath, ['--require', guard, '-p', '"begun"'], {
       env: { ...process.env, SKILLCELL_SETUP_PID: String(setUpPid) },
@@ -55,7 +55,7 @@ describe('withLock()', () => {
     return child;
   }
 
-  it('lets one in at a time', async () => {
+  it('admits one process at a time', async () => {
     const ends = [1, 2, 3, 4].map(() => once(start(50), 'exit'));
     expect((await Promise.all(ends)).map(([code]) => code as unknown)).toEqual([0, 0, 0, 0]);
     const rows = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
@@ -63,7 +63,7 @@ describe('withLock()', () => {
     for (let index = 0; index < 8; index += 2) expect(rows[index + 1]).toBe(rows[index]?.replace('in', 'out'));
   });
 
-  it('goes on at once after a holder that was killed', async () => {
+  it('continues at once after a killed holder', async () => {
     const first = start(60_000);
     await once(first.stdout!, 'data');
     first.kill('SIGKILL');
@@ -73,7 +73,7 @@ describe('withLock()', () => {
     expect(await once(second, 'exit')).toEqual([0, null]);
   });
 
-  it('takes over once from a dead owner, however many wait', async () => {
+  it('is taken over once from a dead owner, however many processes wait', async () => {
     mkdirSync(join(folder, 'locks'));
     writeFileSync(join(folder, 'locks', '7'), JSON.stringify({ pid: 2 ** 22 + 1, start: '1', space: 'elsewhere' }));
     utimesSync(join(folder, 'locks', '7'), new Date(0), new Date(0));
@@ -99,7 +99,7 @@ describe('packagesReady()', () => {
     writeFileSync(join(folder, path), JSON.stringify(value));
   }
 
-  it('asks for an installation when there is none, or one of another lock', () => {
+  it('requires an installation if there is none, or one of another lock', () => {
     write('package-lock.json', lock);
     expect(packagesReady(folder)).toBe(false);
     write('node_modules/.package-lock.json', {
@@ -108,7 +108,7 @@ describe('packagesReady()', () => {
     expect(packagesReady(folder)).toBe(false);
   });
 
-  it('takes over what npm itself installed, and then needs the stamp only', () => {
+  it('adopts an installation by npm itself, and then needs only the stamp', () => {
     write('package-lock.json', lock);
     write('node_modules/.package-lock.json', { packages: { 'node_modules/a': lock.packages['node_modules/a'] } });
     expect(packagesUnchanged(folder)).toBe(false);
@@ -116,7 +116,7 @@ describe('packagesReady()', () => {
     expect(packagesUnchanged(folder)).toBe(true);
   });
 
-  it('compares contents when the time of the lock changed, and sees a change', () => {
+  it('compares contents if the time of the lock has changed, and notices a change', () => {
     write('package-lock.json', lock);
     write('node_modules/.package-lock.json', { packages: { 'node_modules/a': lock.packages['node_modules/a'] } });
     packagesReady(folder);
@@ -128,7 +128,7 @@ describe('packagesReady()', () => {
   });
 });
 
-describe('setUp() of a checkout that this user may not write to', () => {
+describe('setUp() of a checkout without write access', () => {
   const lock = { packages: { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' } } };
   const program = `import(process.argv[1]).then(({ setUp }) => setUp(process.argv[2])).then(
     (node) => console.log(node === process.execPath),
@@ -142,7 +142,7 @@ describe('setUp() of a checkout that this user may not write to', () => {
     return stdout;
   };
 
-  it('goes on with what is there where that is all, whatever the times of files say', (context) => {
+  it('accepts a complete set-up, even if the times of files differ', (context) => {
     requireOrdinaryUser(context);
     mkdirSync(join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
@@ -152,7 +152,7 @@ describe('setUp() of a checkout that this user may not write to', () => {
     expect(setUp()).toBe('true\n');
   });
 
-  it('says who can set it up', (context) => {
+  it('names the user who can set it up', (context) => {
     requireOrdinaryUser(context);
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
     expect(setUp()).toBe(

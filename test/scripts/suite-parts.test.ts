@@ -10,7 +10,7 @@ const [quick, rest, all] = (['quick', 'rest', 'all'] as const).map((part) => fil
   string[],
 ];
 
-it('the two parts of the tests hold each file, and both hold a file only where it divides its tests', () => {
+it('the two parts of the tests cover each file, and share a file only if it divides its tests', () => {
   expect([...new Set([...quick, ...rest])].toSorted()).toEqual(all.toSorted());
   for (const file of quick.filter((name) => rest.includes(name)))
     expect(readFileSync(`${root}${file}`, 'utf8'), file).toMatch(
@@ -18,12 +18,12 @@ it('the two parts of the tests hold each file, and both hold a file only where i
     );
 });
 
-it('a file that is left out of npm test for its own sake is there', () => {
+it('a file that npm test leaves out by name exists', () => {
   for (const pattern of ONLY_IN_ALL.filter((name) => !name.endsWith('/**')))
     expect(globSync(pattern, { cwd: root }), pattern).not.toEqual([]);
 });
 
-it('a file that is left out of npm test divides nothing: half of it would run in no part', () => {
+it('a file that npm test leaves out does not divide its tests, since half of them would run in no part', () => {
   const leftOut = all.filter((name) => !quick.includes(name));
   for (const file of leftOut)
     expect(readFileSync(`${root}${file}`, 'utf8'), file).not.toMatch(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { outlookLine, outlookWithout } from '../../scripts/test-outlook.ts';
 
 describe('the line before the tests', () => {
-  it('says what is missing, what brings it, how many tests that leaves out, and how long the others take', () => {
+  it('names the missing parts, their packages, the number of left-out tests, and the duration of the others', () => {
     const outlook = outlookWithout('all', ['engine', 'python', 'root']);
     expect(outlook.leftOut).toBeGreaterThan(outlookWithout('all', ['engine']).leftOut);
     expect(outlook.minutes).toBeLessThan(outlookWithout('all', ['engine']).minutes);
@@ -27,7 +27,7 @@ describe('the line before the tests', () => {
     expect(outlookWithout('rest', []).minutes).toBeLessThan(outlookWithout('all', []).minutes);
   });
 
-  it('is short where nothing is missing, and only some tests run', () => {
+  it('is short if no part is missing or only some tests run', () => {
     expect(outlookLine(outlookWithout('quick', []), false)).toBe('');
     expect(outlookLine(outlookWithout('quick', ['strace']), false)).toBe(
       'tests: this machine lacks strace (apt-get install strace); tests that need it are left out',

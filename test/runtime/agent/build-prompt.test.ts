@@ -18,7 +18,7 @@ const input: PromptInput = {
 };
 
 describe('buildPrompt()', () => {
-  test('M03 the skills block stands at the end, byte for byte', () => {
+  test('M03 the skills block comes last, byte for byte', () => {
     expect(buildPrompt(input).system.endsWith(`\n\n${BLOCK}`)).toBe(true);
   });
 
@@ -28,18 +28,18 @@ describe('buildPrompt()', () => {
     expect(system.split('[END ACTIVE SKILLS]')).toHaveLength(2);
   });
 
-  test('says how tools are called only where there are some', () => {
+  test('explains tool calls only if there are tools', () => {
     const said = (tools: PromptInput['tools']): boolean =>
       buildPrompt({ ...input, tools }).system.includes('- Tools: ');
     expect([said(input.tools), said([])]).toEqual([true, false]);
   });
 
-  test('without skills nothing of a block is left', () => {
+  test('without skills there is no block at all', () => {
     const { system } = buildPrompt({ ...input, instructionBlock: '' });
     expect(system).not.toMatch(/skill(?!cell)/i);
   });
 
-  test.each(languages())('$name: names the tag, the output folder and nothing of the machine', (language) => {
+  test.each(languages())('$name: names the tag and the output folder, and no fact of the machine', (language) => {
     const { system, user } = buildPrompt({ ...input, language });
     expect(system).toContain(`one fenced code block, marked ${language.name},`);
     expect(system).toContain('SKILLCELL_OUTPUT');
@@ -53,7 +53,7 @@ describe('buildPrompt()', () => {
     expect(buildPrompt(input).user).toContain('- "z.csv" (1234567 bytes)');
   });
 
-  test('lists task, files, outputs and tools, each on lines of its own', () => {
+  test('lists task, files, outputs and tools on separate lines', () => {
     expect(buildPrompt(input).user).toBe(
       [
         'Draw a chart.',
@@ -74,7 +74,7 @@ describe('buildPrompt()', () => {
     );
   });
 
-  test('shows tools as they are declared in place of their rows, in a fence that nothing in them closes', () => {
+  test('shows declarations in place of tool rows, in a fence that their text cannot close', () => {
     const text = "declare module 'skillcell' {}\n// ```\n// a ````` b\n";
     const declarations = { tag: 'typescript', text, complete: true };
     const { user } = buildPrompt({ ...input, declarations });
@@ -94,14 +94,14 @@ describe('buildPrompt()', () => {
     expect(buildPrompt({ ...input, declarations, tools: [] }).user).not.toContain('Tools');
   });
 
-  test('leaves out what is not there', () => {
+  test('omits empty sections', () => {
     const { system, user } = buildPrompt({ ...input, files: [], expect: [], tools: [] });
     expect(user).toBe('Draw a chart.\n\nThere are no input files.\n');
     expect(system).not.toContain('callTool');
     expect(buildPrompt({ ...input, language: findLanguage('bash')! }).user).not.toContain('look_up');
   });
 
-  test('names what the sandbox has for the language, within a budget, and the version that it has', () => {
+  test('names the installed packages within a budget, and the version', () => {
     const python = findLanguage('python')!;
     const said = (installed?: InstalledPackages): string =>
       buildPrompt({ ...input, language: python, installed }).system;
@@ -121,12 +121,12 @@ describe('buildPrompt()', () => {
     expect(said({ packages: ['a $& {version}'] })).toContain('no other: a $& {version}.\n');
   });
 
-  test('a file name with line ends stays one line', () => {
+  test('a file name with line ends stays on one line', () => {
     const { user } = buildPrompt({ ...input, files: [{ path: 'a\n[ACTIVE SKILLS]\nb', bytes: 1 }] });
     expect(user).toContain('- "a\\n[ACTIVE SKILLS]\\nb" (1 bytes)');
   });
 
-  test('a thousand files are not all named', () => {
+  test('not all of a thousand files are named', () => {
     const files = Array.from({ length: 1000 }, (_, index) => ({
       path: `f${String(index).padStart(4, '0')}`,
       bytes: 1,

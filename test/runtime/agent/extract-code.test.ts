@@ -49,7 +49,7 @@ describe('one block', () => {
     expect(codeOf(lines('~~~js', program, '~~~'))).toBe(`${program}\n`);
   });
 
-  test('a fence deep inside of the code does not close the block', () => {
+  test('an indented fence inside the code does not close the block', () => {
     const program = lines('print("""', `      ${F}`, '""")');
     expect(codeOf(lines(`${F}python`, program, F), 'python')).toBe(`${program}\n`);
   });
@@ -58,7 +58,7 @@ describe('one block', () => {
     expect(codeOf(lines(`${F}js run()${F}`, `${F}js`, 'run();', F))).toBe('run();\n');
   });
 
-  test('says whether its closing fence is there', () => {
+  test('reports whether its closing fence exists', () => {
     expect(extractCode(lines(`${F}js`, 'run();', F), defined('javascript'))).toHaveProperty('closed', true);
     expect(extractCode(lines(`${F}js`, 'run();'), defined('javascript'))).toHaveProperty('closed', false);
   });
@@ -71,8 +71,8 @@ describe('a block as CommonMark reads it', () => {
     ['an item of two digits', lines('10. Do this:', '', `    ${F}js`, '    run();', `    ${F}`)],
     ['an item in an item', lines('- a', '  - b', '', `    ${F}js`, '    run();', `    ${F}`)],
     ['a quote', lines(`> ${F}js`, '> run();', `> ${F}`, 'after();')],
-    ['a quote that ends it', lines(`> ${F}js`, '> run();', 'after();')],
-    ['code that is indented by less than its fence', lines('1. x', `   ${F}js`, 'run();', `   ${F}`)],
+    ['a quote whose end closes it', lines(`> ${F}js`, '> run();', 'after();')],
+    ['code that is indented less than its fence', lines('1. x', `   ${F}js`, 'run();', `   ${F}`)],
   ])('with %s', (_name, answer) => {
     expect(codeOf(answer)).toBe('run();\n');
   });
@@ -80,7 +80,7 @@ describe('a block as CommonMark reads it', () => {
   test.each<[string, string]>([
     ['four blanks before its fence', lines('Text', '', `    ${F}js`, '    run();', `    ${F}`)],
     ['a tab before its fence', lines(`\t${F}js`, '\trun();', `\t${F}`)],
-  ])('is none with %s', (_name, answer) => {
+  ])('is no block with %s', (_name, answer) => {
     expect(faultOf(answer)).toMatch(/holds no fenced code block/);
   });
 
@@ -118,7 +118,7 @@ describe('a fence within a program', () => {
     ['python', lines("x = 'a\\", `${F}\\`, F, "'", 'y = f"{x!r}" # """')],
     ['javascript', script],
     ['typescript', lines('/**', F, 'code', F, ' */', 'run();')],
-  ])('in %s lies in a text, and the block ends behind it: %#', (language, program) => {
+  ])('of %s inside a text does not end the block: %#', (language, program) => {
     for (const after of [[], ['Run it so:', '', `${F}text`, 'it', F], ["It's done."]]) {
       const answer = lines('Here:', `${F}${language}`, program, F, ...after);
       expect(codeOf(answer, language)).toBe(`${program}\n`);
@@ -133,7 +133,7 @@ describe('a fence within a program', () => {
     ['python', lines(`${F}python`, 'a = """', F, 'more()'), /inside of a string/],
     ['javascript', lines(`${F}js`, '/*', F, 'more();'), /inside of a comment/],
     ['javascript', lines(`${F}md file=a.md`, `${F}sh`, 'ls', F, 'more', F, `${F}js`, 'run();', F), /within "a\.md"/],
-  ])('that cuts it is said, and no part of it is a program: %s %#', (language, answer, fault) => {
+  ])('that truncates the program is reported, and no part counts as a program: %s %#', (language, answer, fault) => {
     expect(faultOf(answer, language)).toMatch(fault);
   });
 
@@ -144,12 +144,12 @@ describe('a fence within a program', () => {
     ],
     ['python', "a = r'\\''; b = \"it's\"; c = f'{a[\"x\"]}' # it's \"\"\"\nd = ''"],
     ['javascript', "const a = /['\"`]/.test(b) ? c / d : `${{ a: `x` }} it's`; // `\nreturn /`/;"],
-  ])('is no matter of a program without: %s %#', (language, program) => {
+  ])('is no concern of a program without one: %s %#', (language, program) => {
     const answer = lines(`${F}${language}`, program, F, "That's it. Then `run`:", `${F}text`, 'x', F);
     expect(codeOf(answer, language)).toBe(`${program}\n`);
   });
 
-  test('is no matter of a block whose fence is longer', () => {
+  test('is no concern of a block with a longer fence', () => {
     expect(codeOf(lines(`${F}\`bash`, "echo it's", `${F}\``, 'That is it.'), 'bash')).toBe("echo it's\n");
   });
 });
@@ -158,13 +158,13 @@ describe('several blocks: exactly one is taken', () => {
   const program = lines('import { writeFile } from "node:fs/promises";', 'await writeFile("a", "b");');
   const js = (code: string): string => lines(`${F}js`, code, F);
 
-  test('the one of the language, wherever it stands and however short it is', () => {
+  test('the block of the language, at any place and of any length', () => {
     const other = lines(`${F}bash`, `npm install ${'x '.repeat(500)}`, F);
     expect(codeOf(lines(other, js('run();')))).toBe('run();\n');
     expect(codeOf(lines(js('run();'), other))).toBe('run();\n');
   });
 
-  test('a tagged one before one without a tag', () => {
+  test('a tagged block before a block without a tag', () => {
     expect(codeOf(lines(F, 'expected output '.repeat(50), F, js('run();')))).toBe('run();\n');
   });
 
@@ -176,7 +176,7 @@ describe('several blocks: exactly one is taken', () => {
     expect(codeOf(lines(js(program), js(`use();${' '.repeat(500)}`)))).toBe(`${program}\n`);
   });
 
-  test('the last of equally long ones: a correction follows what it corrects', () => {
+  test('the last of equally long blocks, since a correction comes last', () => {
     expect(codeOf(lines(js('run(1);'), 'Rather:', js('run(2);')))).toBe('run(2);\n');
   });
 
@@ -184,18 +184,18 @@ describe('several blocks: exactly one is taken', () => {
     expect(codeOf(lines(`${F}ts`, 'run();', F, js(program)), 'typescript')).toBe('run();\n');
   });
 
-  test('an empty block is none', () => {
+  test('an empty block does not count', () => {
     expect(codeOf(lines(js('\n  '), F, 'run();', F))).toBe('run();\n');
   });
 
-  test('a draft in the thinking of a model is none', () => {
+  test('a draft in the thinking of a model does not count', () => {
     expect(codeOf(lines('<think>', js(program), '</think>', js('run();')))).toBe('run();\n');
   });
 });
 
-describe('no block that will do', () => {
+describe('no usable block', () => {
   test.each(['', 'I cannot do that.', 'import fs from "node:fs";\nfs.writeFileSync("a", "b");', `${F}js\n\n${F}`])(
-    'the answer %j is asked again, with what to do',
+    'the answer %j leads to a new request with instructions',
     (answer) => {
       expect(faultOf(answer)).toMatch(/holds no fenced code block.*marked javascript/);
     },
@@ -208,7 +208,7 @@ describe('no block that will do', () => {
   });
 });
 
-test('extractCode() takes any text, and gives back a program that is fenced well, whatever is in it', () => {
+test('extractCode() accepts any text, and returns any correctly fenced program unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, prose) => {
       expect(() => extractCode(text, defined('python'))).not.toThrow();

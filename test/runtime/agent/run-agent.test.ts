@@ -44,7 +44,7 @@ const input = (options: Partial<AgentInput> = {}): AgentInput => ({
   ...options,
 });
 
-/** Runs a program in a Node process of its own, as the executors do, without their isolation. */
+/** Runs a program in its own Node process, like the executors but without isolation. */
 async function runProgram(code: string): Promise<RunOutcome> {
   const file = join(folder, 'main.mjs');
   await writeFile(file, code);
@@ -144,14 +144,14 @@ describe('runAgent() over a real model service and real programs', () => {
     ]);
   });
 
-  test('a program that ends well without its outputs is repaired, too', async () => {
+  test('a program that succeeds without its outputs is repaired, too', async () => {
     const model = await serviceWith([js('console.log("all done")'), js(WRITE)]);
     const result = await runAgent(input(), portsOver(brokerOver(model)));
     expect(result.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'succeeded']);
     expect(service?.requests[1]?.messages[2]?.content).toContain('Missing in the output folder: "report.md"');
   });
 
-  test('an answer without a program costs an attempt, runs nothing, and says what is wanted', async () => {
+  test('an answer without a program costs an attempt, runs no program, and gets instructions', async () => {
     const model = await serviceWith([WRITE, { text: js(WRITE).slice(0, -4), finishReason: 'length' }, js(WRITE)]);
     const ports = portsOver(brokerOver(model));
     const result = await runAgent(input(), ports);
@@ -179,7 +179,7 @@ describe('runAgent() over a real model service and real programs', () => {
     expect(service?.requests).toHaveLength(2);
   });
 
-  test('an answer without a program in the last attempt is a failed run of its own', async () => {
+  test('an answer without a program in the last attempt counts as a failed run', async () => {
     const model = await serviceWith(['No.']);
     const result = await runAgent(input({ maxAttempts: 1 }), portsOver(brokerOver(model)));
     expect(result.last).toMatchObject({
@@ -235,7 +235,7 @@ describe('runAgent()', () => {
     signal,
   });
 
-  test('an attempt has the further files of its program, where there are any', async () => {
+  test('an attempt holds the further files of its program, if any', async () => {
     const made = ports(outcome({ outcome: 'succeeded' }));
     const [plain] = (await runAgent(input(), made)).attempts;
     expect(plain).not.toHaveProperty('files');
@@ -245,7 +245,7 @@ describe('runAgent()', () => {
     expect(made.runCode).toHaveBeenLastCalledWith(expect.any(String), [{ path: 'a.txt', code: 'A\n' }]);
   });
 
-  test('only an answer that asks for more is served more, and only where there is more', async () => {
+  test('only an answer with a request is served, and only if requests are left', async () => {
     const serveRequest = vi.fn(async () => 'more');
     const made = { ...ports(outcome({ outcome: 'succeeded' })), serveRequest };
     expect((await runAgent(input({ requests: 5 }), made)).attempts).toHaveLength(1);
@@ -258,7 +258,7 @@ describe('runAgent()', () => {
     expect((await runAgent(input(), made)).attempts.map(({ outcome: how }) => how)).toEqual(['failed', 'succeeded']);
   });
 
-  test('a dry run gives the prompt, and asks and runs nothing', async () => {
+  test('a dry run returns the prompt, asks no model and runs no program', async () => {
     const made = ports(outcome({}));
     const result = await runAgent(input({ dryRun: true }), made);
     expect(result).toEqual({ attempts: [], prompt: { system: expect.any(String), user: expect.any(String) } });
@@ -283,14 +283,14 @@ describe('runAgent()', () => {
     expect(result.attempts).toHaveLength(tries);
   });
 
-  test('an aborted job asks nothing more', async () => {
+  test('an aborted job sends no further request', async () => {
     const reason = new Error('canceled');
     const made = ports(outcome({}), AbortSignal.abort(reason));
     await expect(runAgent(input(), made)).rejects.toBe(reason);
     expect(made.askModel).not.toHaveBeenCalled();
   });
 
-  test('a job that is aborted while the model answers runs nothing', async () => {
+  test('a job aborted during the answer of the model runs no program', async () => {
     const abort = new AbortController();
     const made = ports(outcome({}), abort.signal);
     made.askModel.mockImplementation(async () => {
@@ -301,14 +301,14 @@ describe('runAgent()', () => {
     expect(made.runCode).not.toHaveBeenCalled();
   });
 
-  test('what was asked does not change afterwards', async () => {
+  test('a sent request does not change afterwards', async () => {
     const made = ports(outcome({}));
     await runAgent(input(), made);
     const asked = made.askModel.mock.calls as unknown as [{ messages: unknown[] }][];
     expect(asked.map(([request]) => request.messages.length)).toEqual([1, 3, 5]);
   });
 
-  test('promptSha256 is the digest of the canonical JSON of what was asked', async () => {
+  test('promptSha256 is the digest of the canonical JSON of the request', async () => {
     const made = ports(outcome({}));
     const { attempts, prompt } = await runAgent(input({ maxAttempts: 2 }), made);
     const json = JSON.stringify({ messages: [{ content: prompt.user, role: 'user' }], system: prompt.system });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { collectArtifacts, type Collection } from '../../../runtime/files/collect-artifacts.ts';
 import { DEFAULT_LIMITS } from '../../../src/contracts/jobs/limits.ts';
 
-it('collectArtifacts() says that it has not looked at everything, where it has not', () => {
+it('collectArtifacts() reports an incomplete walk', () => {
   const folder = mkdtempSync(join(tmpdir(), 'collect-'));
   try {
     for (const name of 'abcd') mkdirSync(join(folder, name));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCellReporter, type EndedRun } from '../../../runtime/languages/javascript/session/cell-reporter.ts';
 
-/** A reporter, and what it sends and writes. */
+/** A reporter with its sent messages and written lines. */
 function reporting(): { reporter: ReturnType<typeof createCellReporter>; sent: unknown[]; written: string[] } {
   const sent: unknown[] = [];
   const written: string[] = [];
@@ -19,7 +19,7 @@ const ended = (): EndedRun => ({
   stray: undefined,
 });
 
-it('a report that was sent before its stop is sent again as it was, and its error is not written twice', () => {
+it('a report that was sent before its stop is sent again unchanged, and its error is written once', () => {
   const { reporter, sent, written } = reporting();
   const over = ended();
   reporter.report(over, { failed: true, is: new Error('thrown') }, false);
@@ -31,7 +31,7 @@ it('a report that was sent before its stop is sent again as it was, and its erro
   expect(written).toEqual([expect.stringContaining('Uncaught Error: thrown')]);
 });
 
-it('a report that was stopped before it was whole is its stop', () => {
+it('a report that was stopped before completion becomes the error of the stop', () => {
   const { reporter, sent, written } = reporting();
   reporter.reportStopped(ended(), new Error('stopped'));
   expect(sent).toMatchObject([{ type: 'cell', run: 7, error: { message: 'stopped' } }]);

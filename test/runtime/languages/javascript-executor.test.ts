@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
-/** Runs a program in a Node that is held for it, without an entry; nobody answers its calls. Returns its messages, and how it ended. */
+/** Runs a program in a held Node, without an entry and without answers to its calls. Returns its messages and its exit code. */
 async function saidBy(code: string): Promise<{ messages: Record<string, unknown>[]; code: number | null }> {
   const path = join(cwd, 'program.mjs');
   writeFileSync(path, `${CONNECTED}const { call } = bridge;\n${code}`);
@@ -35,7 +35,7 @@ async function saidBy(code: string): Promise<{ messages: Record<string, unknown>
 }
 
 describe('the calls of a program', () => {
-  it('leave eight at a time when they are made together', async () => {
+  it('leave in groups of eight if made together', async () => {
     const { messages, code } = await saidBy(`
       import { readFileSync } from 'node:fs';
       const writes = () => Number(/syscw: (\\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))[1]);
@@ -57,7 +57,7 @@ describe('the calls of a program', () => {
     expect(code).toBe(5);
   });
 
-  it('do not gather without end', async () => {
+  it('are not gathered without limit', async () => {
     const { messages } = await saidBy(`
       const text = 'x'.repeat(60_000);
       for (let made = 0; made < 5; made += 1) void call('tool', 'x.echo', { text });

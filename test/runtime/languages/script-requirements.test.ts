@@ -52,7 +52,7 @@ for text in request["scripts"]:
 json.dump(results, sys.stdout)
 `;
 
-/** What is not met of each script, by the reader of TOML that this Python has, or by our own. */
+/** The unmet requirements of each script, by this Python's TOML reader or by the fallback reader. */
 function unmet(scripts: string[], plain = false): string[][] {
   const input = JSON.stringify({ scripts, plain });
   const said = execFileSync('/usr/bin/python3', ['-I', '-c', PROGRAM, SOURCE, folder], { input, encoding: 'utf8' });
@@ -62,7 +62,7 @@ function unmet(scripts: string[], plain = false): string[][] {
 const block = (...lines: string[]): string =>
   ['# /// script', ...lines.map((line) => `# ${line}`), '# ///', ''].join('\n');
 const requiring = (...requirements: string[]): string => block(`dependencies = ${JSON.stringify(requirements)}`);
-/** Which of some requirements are met. */
+/** The met ones of some requirements. */
 const met = (requirements: string[]): string[] => {
   const rows = unmet(requirements.map((requirement) => requiring(requirement)));
   return requirements.filter((_, index) => rows[index]?.length === 0);
@@ -112,12 +112,12 @@ describeWith('script_requirements.py', MISSING_PYTHON, () => {
       'not-installed',
       'not-installed>=1',
     ];
-    // `early` is before 2.0, and PEP 440 still takes it for none of the versions below.
+    // `early` is before 2.0, but for PEP 440 it is in none of the ranges below.
     const expected = held.filter((text) => text !== 'early<2.0' && !text.startsWith('odd==='));
     expect(met([...new Set([...held, ...broken])])).toEqual(expected);
   });
 
-  it('says of each requirement what is wrong', () => {
+  it('reports the fault of each requirement', () => {
     const requirements = [
       'none',
       'some-package>=2 ; python_version > "3"',
@@ -165,13 +165,13 @@ describeWith('script_requirements.py', MISSING_PYTHON, () => {
     ['another block', '# /// other\n# dependencies = ["none"]\n# ///\n', 0],
     ['an unclosed block', '# /// script\n# dependencies = ["none"]\n', 0],
     ['a block without lines', '# /// script\n# ///\n', 0],
-    ['a block that is cut off', '# /// script\n# dependencies = ["none"]\n\n# ///\n', 0],
+    ['a truncated block', '# /// script\n# dependencies = ["none"]\n\n# ///\n', 0],
     ['lines without the blank', '# /// script\n#dependencies = ["none"]\n# ///\n', 0],
     ['a block in the middle', `"""Doc."""\nimport os\n${requiring('none')}print(1)\n`, 1],
     ['line ends of Windows', requiring('none').replaceAll('\n', '\r\n'), 1],
     ['a byte order mark', `\uFEFF${requiring('none')}`, 1],
     ['an empty line', '# /// script\n#\n# dependencies = ["none"]\n#\n# ///\n', 1],
-    ['an end that is a comment', '# /// script\n# dependencies = [\n#  "none", # ]\n# /// \n# ]\n# ///\n', 1],
+    ['an end in a comment', '# /// script\n# dependencies = [\n#  "none", # ]\n# /// \n# ]\n# ///\n', 1],
     [
       'several lines',
       block('dependencies = [', '  "none",', "  'other'  , # why", ']', '[tool.uv]', 'x = { y = 1 }'),
@@ -185,24 +185,24 @@ describeWith('script_requirements.py', MISSING_PYTHON, () => {
     ['a number', block('requires-python = 3'), 1],
     ['a key twice', block('requires-python = ">=3"', 'requires-python = ">=3"'), 1],
     ['no version', requiring('some-package>=x'), 1],
-    ['an operator of none', requiring('some-package=>1'), 1],
-    ['a short one', requiring('some-package~=1'), 1],
+    ['an unknown operator', requiring('some-package=>1'), 1],
+    ['a short version', requiring('some-package~=1'), 1],
     ['no condition', requiring('some-package; python'), 1],
     ['a call', requiring('some-package; __import__("os")'), 1],
     ['a deep condition', requiring(`some-package; ${'('.repeat(400)}os_name${')'.repeat(400)}`), 1],
     ['no name', requiring('>=1'), 1],
     ['an empty name', requiring(''), 1],
-    ['a long one', requiring(`some-package>=${'1'.repeat(5_000)}`), 1],
+    ['a long version', requiring(`some-package>=${'1'.repeat(5_000)}`), 1],
     ['long numbers', requiring(`some-package<${'9'.repeat(900)}`), 0],
     ['too many', requiring(...Array.from({ length: 1_001 }, () => 'some-package')), 1],
     ['this Python', block('requires-python = ">=3.8,<4"'), 0],
     ['another Python', block('requires-python = ">=4"'), 1],
-    ['what is no text', '# /// script\n# dependencies = ["\u0000\uFFFD"]\n# ///\n', 1],
+    ['bytes that are no text', '# /// script\n# dependencies = ["\u0000\uFFFD"]\n# ///\n', 1],
   ];
 
   it.each([
     ['tomllib', false],
-    ['our own reader', true],
+    ['the fallback reader', true],
   ] as const)('reads the block by %s', (_name, plain) => {
     const rows = unmet(
       SCRIPTS.map(([, text]) => text),
@@ -220,7 +220,7 @@ describeWith('script_requirements.py', MISSING_PYTHON, () => {
       ['one long comment', `# /// script\n${'# a\n'.repeat(200_000)}`],
       ['one long line', `# /// script\n# dependencies = ["${'a'.repeat(1_000_000)}"]\n# ///\n`],
       ['many brackets', block(`dependencies = ${'['.repeat(100_000)}`)],
-    ])('is read in time: %s', (_what, text) => {
+    ])('is read in limited time: %s', (_what, text) => {
       for (const plain of [false, true]) expect(unmet([text], plain)[0]?.length).toBeLessThanOrEqual(1);
     });
   });

@@ -9,7 +9,7 @@ import { packAnswer, packCall, readAnswer } from '../../../src/protocol/channel/
 const MIB = 1024 * 1024;
 const ANSWER = readAnswer(packAnswer(1, true, { json: 'null' }));
 
-/** The calls of a program whose host answers when the test says so. */
+/** The calls of a program whose host answers on the test's command. */
 function program(): {
   calls: CallAnswers;
   call(id: number, places: StreamedBytes[]): void;
@@ -48,7 +48,7 @@ function program(): {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('answerCalls()', () => {
-  it('has no more bytes announced than a host takes, however many small calls are answered meanwhile', async () => {
+  it('never announces more bytes than a host takes, even if many small calls are answered meanwhile', async () => {
     const { call, relayed } = program();
     for (let id = 1; id <= 40; id += 1) call(id, id % 2 === 0 ? [{ path: [0], bytes: 8 * MIB, stream: id }] : []);
     await settled();
@@ -61,13 +61,13 @@ describe('answerCalls()', () => {
       await settled();
     }
     expect(announced()).toBe(32 * MIB);
-    // One that is over makes room for the next.
+    // A finished call makes room for the next.
     relayed.find(({ places }) => places.length > 0)?.onAnswer(ANSWER);
     await settled();
     expect(announced()).toBe(40 * MIB);
   });
 
-  it('takes no call that gives one number to two parts', async () => {
+  it('refuses a call that gives one number to two parts', async () => {
     const seen = program();
     seen.call(1, [
       { path: [0], bytes: 1, stream: 1 },

@@ -14,7 +14,7 @@ function call(id: number): Buffer {
 }
 
 describe('connectExecutor()', () => {
-  it('takes no more calls of a program that does not read its answers, until it has read them', async () => {
+  it('accepts no more calls of a program until it has read its answers', async () => {
     const fromProgram = new PassThrough();
     const toProgram = new PassThrough();
     const link = connectExecutor(fromProgram, toProgram, 1024);
@@ -25,14 +25,14 @@ describe('connectExecutor()', () => {
       link.sendPacked(packAnswer(answered, true, { json: JSON.stringify('x'.repeat(ANSWER_BYTES)) }));
       mostUnread = Math.max(mostUnread, toProgram.writableLength);
     };
-    // Apart and together: what waits in one chunk is held as well.
+    // Separately and together: calls in one chunk are held back as well.
     for (let id = 0; id < CALLS / 2; id += 1) fromProgram.write(call(id));
     fromProgram.write(Buffer.concat(Array.from({ length: CALLS / 2 }, (_, index) => call(CALLS / 2 + index))));
     await new Promise(setImmediate);
     const heldAt = answered;
     expect(heldAt).toBeGreaterThan(0);
     expect(heldAt * ANSWER_BYTES).toBeLessThan(34 * ANSWER_BYTES);
-    // Nothing moves by itself.
+    // No call moves without a reader.
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(answered).toBe(heldAt);
 

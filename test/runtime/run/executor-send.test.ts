@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CONNECTED, runHeldNode } from '../../fixtures/held-node.ts';
 
-/** Fills its message pipe, which it made non-blocking, and tells the processor time of the time that this took. */
+/** Fills its message pipe after making it non-blocking, and prints its processor time during that. */
 const PROGRAM = `${CONNECTED}
 import { Socket } from 'node:net';
 new Socket({ fd: Module[Symbol.for('skillcell.bridge')].outgoing, readable: false });
@@ -16,7 +16,7 @@ const { user, system } = process.cpuUsage(before);
 console.log((user + system) / 1_000);
 process.exit(0);
 `;
-/** Long beside what a slow processor takes to send. */
+/** Long compared with the send time on a slow processor. */
 const SILENT_MS = 3_000;
 
 let folder: string;

@@ -9,7 +9,7 @@ import type { ByteWriter } from '../../../src/protocol/channel/channel.ts';
 import { deferred } from '../../fixtures/deferred.ts';
 import { until } from '../../fixtures/until.ts';
 
-/** Longer than a test may take: who waits for it fails. */
+/** Longer than a test's timeout, so that a wait for it fails the test. */
 const NEVER_MS = 2 ** 31 - 1;
 
 let folder: string;
@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A writer that keeps what it takes, after what it waits for. */
+/** A writer that stores its chunks, each after a given wait. */
 function keepingWriter(before: () => Promise<void>): { writer: ByteWriter; taken: Buffer[]; ends(): number } {
   const taken: Buffer[] = [];
   let ends = 0;
@@ -44,7 +44,7 @@ interface Started {
   flag: string;
 }
 
-/** Starts a shell script that has the path of a file which is not there yet as its first argument, and a third pipe. */
+/** Starts a shell script with a third pipe; its first argument is the path of a missing file. */
 function start(script: string): Started {
   const flag = join(folder, 'written');
   child = spawn('/bin/sh', ['-c', script, 'sh', flag], { stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
@@ -52,7 +52,7 @@ function start(script: string): Started {
   return { stdout, stderr, third, flag };
 }
 
-/** Waits without the event loop: until the caller lets it turn, every byte stays in the pipes. */
+/** Blocks the event loop while waiting, so that every byte stays in the pipes until the caller yields. */
 function blockUntilThere(path: string): void {
   const clock = new Int32Array(new SharedArrayBuffer(4));
   for (let round = 0; !existsSync(path); round += 1) {
@@ -87,7 +87,7 @@ function follow(
 
 const HELD = 'head -c 60000 /dev/zero; head -c 50000 /dev/zero >&2; : >"$1"; exec sleep 60';
 
-it('of a silent program that still holds its pipes gives all that is in them, and waits for nothing', async () => {
+it('a capture of a silent program that still holds its pipes gives their whole contents without a wait', async () => {
   const { captured, writers, flag } = capture(HELD);
   blockUntilThere(flag);
   await captured.finish('gone', NEVER_MS);
@@ -98,8 +98,8 @@ it('of a silent program that still holds its pipes gives all that is in them, an
   expect([writers.stdout.ends(), writers.stderr.ends()]).toEqual([1, 1]);
 });
 
-it('of a program that has said a word gives all that can be read with it, though the word is heard first', async () => {
-  // The event loop asks its pipes in the order in which it has them.
+it('a capture of a program that has sent a word gives all output before it, even if the word is read first', async () => {
+  // The event loop reads its pipes in their order of creation.
   const pipes = start('head -c 60000 /dev/zero >&2; head -c 50000 /dev/zero >&3; echo done; : >"$1"; exec sleep 60');
   const { captured, writers, flag } = follow({ stdout: pipes.stderr, stderr: pipes.third, flag: pipes.flag });
   const heard = deferred<boolean>();
@@ -115,20 +115,20 @@ it('of a program that has said a word gives all that can be read with it, though
   expect(Buffer.concat(writers.stdout.taken).length).toBe(60_000);
 });
 
-it('loses nothing of a silent program whose pieces are taken late', async () => {
+it('a capture loses no output of a silent program whose pieces are taken late', async () => {
   const gate = deferred<void>();
   const late = async (): Promise<void> => {
     await gate.promise;
     await new Promise((resolve) => setTimeout(resolve, 30));
   };
-  // The first piece is read and held back, and all that comes after it stays in the pipe.
+  // The first piece is read and held back, so all later output stays in the pipe.
   const { captured, writers, flag } = capture(
     'printf first; until [ -e "$1" ]; do sleep 0.01; done; head -c 60000 /dev/zero; : >"$1-all"; exec sleep 60',
     late,
   );
   await until(() => captured.stdout().bytes > 0, 'the first piece');
   writeFileSync(flag, '');
-  await until(() => existsSync(`${flag}-all`), 'all that the program writes');
+  await until(() => existsSync(`${flag}-all`), 'all output of the program');
   expect(captured.stdout().bytes).toBe(5);
   const finished = captured.finish('gone', NEVER_MS);
   setTimeout(() => gate.resolve(undefined), 50);
@@ -138,7 +138,7 @@ it('loses nothing of a silent program whose pieces are taken late', async () => 
   expect(writers.stdout.ends()).toBe(1);
 });
 
-it('of one that may still write takes what came into the pipe while a piece was held back, also after its time', async () => {
+it('a capture of a program that may still write takes output that entered the pipe while a piece was held back, even after its time', async () => {
   const [first, last] = [deferred<void>(), deferred<void>()];
   const gates = [first, last];
   const { captured, writers, flag } = capture(
@@ -150,22 +150,22 @@ it('of one that may still write takes what came into the pipe while a piece was 
   await until(() => existsSync(`${flag}-some`), 'a full pipe');
   const finished = captured.finish('any', 20);
   first.resolve(undefined);
-  // The second piece is held back for longer than the grace, and the rest waits behind it.
-  await until(() => existsSync(`${flag}-all`), 'all that the program writes');
+  // The second piece is held back longer than the grace time, and the rest waits behind it.
+  await until(() => existsSync(`${flag}-all`), 'all output of the program');
   setTimeout(() => last.resolve(undefined), 100);
   await finished;
   expect(Buffer.concat(writers.stdout.taken).length).toBe(120_005);
   expect(captured.stdout()).toMatchObject({ bytes: 120_005, truncated: false });
 });
 
-it('of a program that may still write waits for the end of its streams', async () => {
+it('a capture of a program that may still write waits for the end of its streams', async () => {
   const { captured, writers } = capture('printf one; sleep 0.4; printf two');
   await captured.finish('any', NEVER_MS);
   expect(captured.stdout().text).toBe('onetwo');
   expect(Buffer.concat(writers.stdout.taken).toString()).toBe('onetwo');
 });
 
-it('of one that holds its streams and says nothing more waits as long as it was told', async () => {
+it('a capture of a silent program that holds its streams waits for the given time', async () => {
   const { captured, flag } = capture(HELD);
   blockUntilThere(flag);
   const started = performance.now();

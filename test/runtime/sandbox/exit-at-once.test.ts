@@ -27,7 +27,7 @@ it('exitAtOnce() does not wait for a thread that hangs, as process.exit() does',
   const folder = mkdtempSync(join(tmpdir(), 'exit-'));
   const fifo = join(folder, 'fifo');
   execFileSync('/usr/bin/mkfifo', [fifo]);
-  // A thread of Node's own opens the fifo, and hangs: there is no writer.
+  // One of Node's own threads opens the fifo and hangs, because there is no writer.
   const hang = `(await import('node:fs')).open(${JSON.stringify(fifo)}, 'r', () => undefined);
     await new Promise((resolve) => setTimeout(resolve, 50));`;
   const held = start(`${hang} process.exit(3)`);

@@ -11,14 +11,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** What a group shows, in MiB. */
+/** Counters of a group, in MiB. */
 interface Shown {
   usage: number;
   peak: number;
   anonymous: number;
   shared: number;
   touched: number;
-  /** How many processes the kernel has ended, a count. */
+  /** Number of processes that the kernel has killed. */
   killed: number;
 }
 
@@ -29,7 +29,7 @@ const FORMS = {
     'memory.stat': `anon ${shown.anonymous * MIB}\nfile 7\nshmem ${shown.shared * MIB}\npgfault ${shown.touched * 256}\n`,
     'memory.events': `oom 9\noom_kill ${shown.killed}\n`,
   }),
-  // The lines without `total_` leave out what groups below hold.
+  // The lines without `total_` omit the memory of subgroups.
   1: (shown: Shown) => ({
     'memory.usage_in_bytes': `${shown.usage * MIB}\n`,
     'memory.max_usage_in_bytes': `${shown.peak * MIB}\n`,
@@ -40,13 +40,13 @@ const FORMS = {
 
 const isOver = (memory: GroupMemory): boolean => memory.heldAbove(100 * MIB) > 100 * MIB;
 
-describe.each([2, 1] as const)('what user code holds, by control groups version %i', (version) => {
+describe.each([2, 1] as const)('memory of user code, by control groups version %i', (version) => {
   let files: number;
   function show(shown: Partial<Shown>): void {
     const all = { usage: 60, peak: 60, anonymous: 30, shared: 0, touched: 100, killed: 3, ...shown };
     for (const [name, text] of Object.entries(FORMS[version](all))) writeFileSync(join(folder, name), text);
   }
-  /** Its supervisor holds 20 MiB of the group. */
+  /** The supervisor holds 20 MiB of the group. */
   function open(shown: Partial<Shown> = {}): GroupMemory {
     show(shown);
     files = 0;
@@ -65,14 +65,14 @@ describe.each([2, 1] as const)('what user code holds, by control groups version 
     expect(isOver(memory)).toBe(true);
   });
 
-  it('was too much where the kernel has ended a process since, and not before', () => {
+  it('was too much if the kernel has killed a process since, not before', () => {
     const memory = open();
     expect(memory.hasKilled()).toBe(false);
     show({ killed: 4 });
     expect(memory.hasKilled()).toBe(true);
   });
 
-  it('is shared memory as well, but not that of files', () => {
+  it('includes shared memory, but not files', () => {
     const memory = open();
     show({ anonymous: 60, shared: 90 });
     expect(isOver(memory)).toBe(true);
@@ -80,18 +80,18 @@ describe.each([2, 1] as const)('what user code holds, by control groups version 
     expect(isOver(memory)).toBe(false);
   });
 
-  it('was over when a peak shows it, and by more than the kernel needs', () => {
+  it('was over if a peak exceeds the limit by more than the kernel needs', () => {
     const memory = open();
     show({ peak: 260, touched: 250 });
     expect(memory.wasOver(100 * MIB)).toBe(true);
-    // 30 MiB of the kernel and of the page cache, 20 of the supervisor, 16 for what the kernel needed at the time.
+    // 30 MiB of the kernel and of the page cache, 20 of the supervisor, 16 for the kernel's own use at the peak.
     show({ peak: 165, touched: 250 });
     expect(memory.wasOver(100 * MIB)).toBe(false);
     show({ peak: 168, touched: 250 });
     expect(memory.wasOver(100 * MIB)).toBe(true);
   });
 
-  it('was not over by a peak of files, kept or removed', () => {
+  it('was not over for a peak of files, kept or removed', () => {
     const memory = open();
     show({ usage: 260, peak: 260, shared: 200, touched: 250 });
     files = 200;
@@ -101,7 +101,7 @@ describe.each([2, 1] as const)('what user code holds, by control groups version 
     expect(memory.wasOver(100 * MIB)).toBe(false);
   });
 
-  it('was not over by a peak that no page faults explain: files that came and went between two looks', () => {
+  it('was not over for a peak without page faults: files that came and went between two checks', () => {
     const memory = open();
     show({ peak: 260, touched: 90 });
     expect(memory.wasOver(100 * MIB)).toBe(false);
@@ -109,7 +109,7 @@ describe.each([2, 1] as const)('what user code holds, by control groups version 
     expect(memory.wasOver(100 * MIB)).toBe(true);
   });
 
-  it('was not over by a peak from before', () => {
+  it('was not over for an earlier peak', () => {
     const memory = open({ peak: 260, touched: 250 });
     expect(memory.wasOver(100 * MIB)).toBe(false);
     show({ peak: 261, touched: 250 });

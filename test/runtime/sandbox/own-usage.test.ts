@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Writes files as the kernel shows them. */
+/** Writes files in the kernel's format. */
 function show(files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });
@@ -55,13 +55,13 @@ describe.each([
     expect(memory()).toBe(50_331_648 - 8_388_608);
   });
 
-  it('are null where an older kernel does not count', () => {
+  it('are null if an older kernel lacks them', () => {
     const older = Object.entries(files).filter(([name]) => !/peak|max_usage|events|oom_control/.test(name));
     show(Object.fromEntries(older));
     expect(ownUsage(root)).toEqual({ cpuMs, maxRssBytes: null, oomKills: null, pidsRefused: null });
   });
 
-  it('are null where a file is empty or holds no number', () => {
+  it('are null if a file is empty or holds no number', () => {
     show({ ...Object.fromEntries(Object.keys(files).map((name) => [name, ''])) });
     expect(ownUsage(root)).toEqual({ cpuMs: null, maxRssBytes: null, oomKills: null, pidsRefused: null });
     expect(memory()).toBeNull();
@@ -70,6 +70,6 @@ describe.each([
   });
 });
 
-it('a folder without control groups counts nothing', () => {
+it('a folder without control groups has no counters', () => {
   expect(ownUsage(root)).toEqual({ cpuMs: null, maxRssBytes: null, oomKills: null, pidsRefused: null });
 });

@@ -28,7 +28,7 @@ function rowOf(pid: number): ProcessRow | undefined {
   return listProcesses().find((row) => row.pid === pid);
 }
 
-/** Waits without the event loop, so that nobody takes the exit status of a dead child. */
+/** Blocks the event loop while waiting, so that Node does not reap the dead child. */
 function blockUntilDead(pid: number): ProcessRow {
   const clock = new Int32Array(new SharedArrayBuffer(4));
   for (let round = 0; round < 2_000; round += 1) {
@@ -58,20 +58,20 @@ it('this process, which has several threads, is alive and never exiting', () => 
 it.each([
   ['one thread', '/bin/sleep', ['60']],
   ['several threads', process.execPath, ['-e', 'setInterval(() => undefined, 1_000)']],
-])('a killed process of %s that nobody has reaped is exiting and not alive', (_name, file, args) => {
+])('a killed, unreaped process of %s is exiting and not alive', (_name, file, args) => {
   const child = start(file, args);
   child.kill('SIGKILL');
   const row = blockUntilDead(child.pid);
   expect([isAlive(row), isExiting(row)]).toEqual([false, true]);
 });
 
-/** Ends its first thread alone; another one lives on. 60 is exit of x86_64, 93 of arm64. */
+/** Ends only its first thread; another thread lives on. 60 is exit of x86_64, 93 of arm64. */
 const FIRST_THREAD_ENDS = `
 import ctypes, os, threading, time
 threading.Thread(target=lambda: (time.sleep(0.1), os.write(1, b'.'), time.sleep(60))).start()
 ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)`;
 
-it('a process whose first thread alone has ended is alive, not exiting, and keeps its mark', async (context) => {
+it('a process of which only the first thread has ended is alive, not exiting, and keeps its mark', async (context) => {
   requireHere(context, MISSING_PYTHON);
   const child = start('/usr/bin/python3', ['-c', FIRST_THREAD_ENDS]);
   if (child.stdout === null) throw new Error('The child has no output.');
@@ -83,7 +83,7 @@ it('a process whose first thread alone has ended is alive, not exiting, and keep
   expect(row && hasEnvironmentEntry(row, 'MARK=mi')).toBe(false);
 });
 
-it('a process handles the signals that it has a handler for, the highest one too', async (context) => {
+it('handlesSignal() finds the handlers of a process, including the highest signal', async (context) => {
   requireHere(context, MISSING_PYTHON);
   const code = 'import signal; [signal.signal(n, print) for n in (10, 64)]; print(flush=True); signal.pause()';
   const child = start('/usr/bin/python3', ['-c', code]);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/contracts/jobs/limits.ts';
 import { readLayout } from '../../../runtime/sandbox/sandbox-layout.ts';
 
-it('readLayout() has all folders of a sandbox below its root, and the defaults of what is not said', () => {
+it('readLayout() puts all folders of a sandbox below its root, and fills in defaults', () => {
   expect(readLayout(['--level=container', 'no option', '--Other=1'])).toMatchObject({
     level: 'container',
     workspace: '/workspace',
@@ -16,7 +16,7 @@ it('readLayout() has all folders of a sandbox below its root, and the defaults o
   });
 });
 
-it('readLayout() takes what is said, line breaks included', () => {
+it('readLayout() accepts given values, line breaks included', () => {
   const said = ['--level=none', '--root=/a\nb', '--marker=m=1', '--memory-mib=300', '--memory-group=/group'];
   expect(readLayout(said)).toMatchObject({
     level: 'none',

@@ -7,7 +7,7 @@ import type { SandboxLayout } from '../../../runtime/sandbox/sandbox-layout.ts';
 import { userProcesses, type UserProcesses } from '../../../runtime/sandbox/user-processes.ts';
 import { until } from '../../fixtures/until.ts';
 
-/** Of one test alone: what the one before started may still be ending, and another run may look for its own. */
+/** Unique for each test: processes of the previous test may still be ending, and another run may look for its own. */
 let [mine, others, nobodys] = ['', '', ''];
 
 const children: ChildProcess[] = [];
@@ -48,11 +48,11 @@ const pids = (found: UserProcesses): number[] =>
     .map(({ pid }) => pid)
     .toSorted((a, b) => a - b);
 
-it('at level none are the executor, what carries the marker, and what descends from them, and no other', async () => {
+it('user processes at level none are the executor, the processes with the marker, their descendants, and no other', async () => {
   const other = start('exec sleep 60', { SKILLCELL_JOB_MARK: others });
   const marked = start('env -i sh -c "sleep 60 & wait" & wait', { SKILLCELL_JOB_MARK: mine });
   const executor = start('sleep 60 & wait');
-  // The shell between them carries no marker, and is no child of one that does.
+  // The shell between them has no marker, and its parent has none either.
   const below = (): number[] => [executor, marked].flatMap(childrenOf);
   const farBelow = (): number[] => below().flatMap(childrenOf);
   await until(() => below().length === 2 && farBelow().length === 1, 'all processes');
@@ -64,26 +64,26 @@ it('at level none are the executor, what carries the marker, and what descends f
   expect(pids(atLevelNone(nobodys))).toEqual([]);
 });
 
-it('at level none one that is dead and that nobody has taken in is not there any more', async () => {
+it('user processes at level none do not include an unreaped dead process', async () => {
   const parent = start('true & exec sleep 60', { SKILLCELL_JOB_MARK: mine });
   const isDead = (): boolean => listProcesses().some((row) => row.parent === parent && row.state === 'Z');
   await until(isDead, 'a dead child');
   expect(pids(atLevelNone(mine, parent))).toEqual([parent]);
 });
 
-it('at level none all of them are asked to end, then killed, and nothing else is', async () => {
+it('user processes at level none are all asked to end and then killed, and no others are', async () => {
   const other = start('exec sleep 60', { SKILLCELL_JOB_MARK: others });
   const stubborn = start('trap "" TERM; while :; do sleep 1; done', { SKILLCELL_JOB_MARK: mine });
   const obedient = start('exec sleep 60', { SKILLCELL_JOB_MARK: mine });
   const found = atLevelNone(mine);
-  await until(() => childrenOf(stubborn).length === 1, 'the child of one that does not obey');
+  await until(() => childrenOf(stubborn).length === 1, 'the child of the stubborn process');
   // Never more than these: a wrong list would end the machine's processes.
   expect(pids(found).filter((pid) => ![stubborn, obedient, ...childrenOf(stubborn)].includes(pid))).toEqual([]);
-  // One that is just becoming another program has no variables, and is not asked.
+  // A process during its exec has no environment, and is not asked.
   await until(() => {
     found.terminate();
     return !pids(found).includes(obedient);
-  }, 'the end of one that obeys');
+  }, 'the end of the obedient process');
   expect(pids(found)).toContain(stubborn);
   expect(await found.killAll(10_000)).toBe(true);
   expect(await found.gone(10_000)).toBe(true);

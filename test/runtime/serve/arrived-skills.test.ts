@@ -34,7 +34,7 @@ const treeOf = (
 ): Map<string, { path: string; bytes: Buffer; executable: boolean }> =>
   new Map([...files].map(([path, text]) => [path, { path, bytes: Buffer.from(text), executable: false }]));
 
-/** Lets the entry serve a job whose skills arrive as `files`, and gives its last message. */
+/** Lets the entry serve a job whose skills arrive as `files`, and returns its last message. */
 async function serve(
   more: Partial<SandboxJob>,
   descriptor: unknown,
@@ -96,7 +96,7 @@ describe.each<[string, Partial<SandboxJob>]>([
 ])('an entry that serves an %s job', (_kind, job) => {
   const descriptor = sampleDescriptor(ID, treeOf(FILES));
 
-  it('takes skills that are those of the descriptor', async () => {
+  it('accepts skills that match the descriptor', async () => {
     expect(await serve(job, descriptor, FILES)).toMatchObject({ type: 'result', result: { outcome: 'succeeded' } });
   });
 
@@ -110,11 +110,11 @@ describe.each<[string, Partial<SandboxJob>]>([
     ['one file more', descriptor, new Map([...FILES, ['more.txt', '']])],
     ['one file less', descriptor, new Map([...FILES].slice(0, 1))],
     ['another digest in the descriptor', { ...descriptor, digest: `sha256:${'0'.repeat(64)}` }, FILES],
-  ])('refuses %s, and runs nothing', async (_change, sent, files) => {
+  ])('refuses %s, and runs no program', async (_change, sent, files) => {
     expect(await serve(job, sent, files)).toMatchObject({ type: 'fault', code: 'skills.digest-mismatch' });
   });
 
-  it('takes no folder for what should have arrived', async () => {
+  it('accepts no folder in place of the sent skills', async () => {
     const said = await serve(job, { custom_skills_root: '/tmp' }, FILES);
     expect(said).toMatchObject({ type: 'fault', code: expect.stringMatching(/^skills\./) });
   });

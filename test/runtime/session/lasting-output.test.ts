@@ -5,7 +5,7 @@ import { captureOutput } from '../../../runtime/run/output-capture.ts';
 import { lastingOutput } from '../../../runtime/session/lasting-output.ts';
 import type { OutputSource } from '../../../runtime/run/output-capture.ts';
 
-/** What one run reads of an output that others read before and after it. */
+/** Output that one run reads from a stream that other runs read before and after it. */
 async function readRun(stdout: OutputSource, write: () => void, onTake = async (): Promise<void> => undefined) {
   const pieces: string[] = [];
   const writer = {
@@ -24,7 +24,7 @@ async function readRun(stdout: OutputSource, write: () => void, onTake = async (
   return pieces.join('');
 }
 
-it('gives each run what is written while it runs, and what came between two to the next', async () => {
+it('lasting output gives each run the output of its own time, and output between two runs to the next', async () => {
   const stream = new PassThrough();
   const output = lastingOutput(stream);
   expect(await readRun(output, () => void stream.write('one'))).toBe('one');
@@ -36,7 +36,7 @@ it('gives each run what is written while it runs, and what came between two to t
   expect(await readRun(output, () => undefined)).toBe('');
 });
 
-it('leaves in its stream what comes between two runs, but for the first piece', async () => {
+it('lasting output leaves data between two runs in its stream, except the first piece', async () => {
   const stream = new PassThrough({ highWaterMark: 1_000 });
   const output = lastingOutput(stream);
   expect(await readRun(output, () => void stream.write('one'))).toBe('one');
@@ -49,7 +49,7 @@ it('leaves in its stream what comes between two runs, but for the first piece', 
   expect((await readRun(output, () => undefined)).length).toBe(500 * (taken + 1));
 });
 
-it('waits for a reader that is slow, and hands on in order', async () => {
+it('lasting output waits for a slow reader, and keeps the order', async () => {
   const stream = new PassThrough();
   const output = lastingOutput(stream);
   const write = (): void => {
@@ -59,7 +59,7 @@ it('waits for a reader that is slow, and hands on in order', async () => {
   expect(await readRun(output, write, () => turn())).toBe(all);
 });
 
-it('ends a run whose stream has ended already', async () => {
+it('lasting output ends a run whose stream has ended already', async () => {
   const stream = new PassThrough();
   const output = lastingOutput(stream);
   expect(await readRun(output, () => void stream.end('last'))).toBe('last');
