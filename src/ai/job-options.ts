@@ -1,7 +1,7 @@
 import type { JobOptions } from '../contracts/jobs/job.ts';
 import type { SandboxToolsOptions } from './sandbox-tools-options.ts';
 
-/** The options of tools that jobs and sessions have as well. */
+/** The options of tools that jobs and sessions share. */
 export function jobOptions({
   runner,
   isolation,

@@ -10,41 +10,41 @@ import { DEFAULT_TOOL_BUDGET } from '../tools/declarations/tool-stubs.ts';
 import { consumerSchema, jobFields } from '../jobs/request/job-schema.ts';
 import { languageSchema } from '../jobs/request/language-schema.ts';
 
-/** Characters of each part of an output that a model is shown. */
+/** Characters of each part of an output that a model sees. */
 const DEFAULT_OUTPUT_CHARACTERS = 16_000;
 
-/** Options of `createSandboxTools`. Those of jobs hold for each program. */
+/** Options of `createSandboxTools`. Options of jobs apply to each program. */
 export interface SandboxToolsOptions extends Pick<
   JobOptions,
   'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'context'
 > {
-  /** What programs are written in. @default 'javascript' */
+  /** Language of programs. @default 'javascript' */
   language?: Language;
   /** Skills whose files lie in the sandbox of each program, by reference. @default none */
   skills?: string[];
-  /** Whose policy holds for skills. @default 'solver.codegen' */
+  /** The consumer whose policy applies to skills. @default 'solver.codegen' */
   consumer?: string;
   /** Tools of the orchestrator that programs may call, by id or pattern, and tools of ours. @default none */
   tools?: NonNullable<JobOptions['tools']>;
   /**
    * `always`: the orchestrator's `approve` is asked for each call of a tool that is bound to `run_code`. The SDK tells a caller nothing of its `toolApproval`, which
-   * therefore stops none of them. @default asked for what has `needsApproval`
+   * therefore stops none of them. @default it is asked for tools with `needsApproval`
    */
   approval?: 'always';
   /**
-   * `false`: each program has a sandbox of its own. `true`: all run in one session, which is opened for the first and ends with the tools, so that what one
-   * defines is there for the next. A session: they run in it, and it stays its opener's. @default false
+   * `false`: each program has a sandbox of its own. `true`: all programs run in one session, which is opened for the first one and ends with the tools;
+   * definitions of one are there for the next. A session: programs run in it, and its opener ends it. @default false
    */
   session?: boolean | Session;
-  /** Whether pictures that programs display in a session are shown to the model. Its service has to take pictures from tools. @default false */
+  /** Whether the model sees pictures that programs display in a session. Its service must accept pictures from tools. @default false */
   images?: boolean;
-  /** Characters that the model is shown of each of a program's outputs, its value, an instruction or a file. @default 16,000 */
+  /** Characters that the model sees of each of a program's outputs, its value, an instruction or a file. @default 16,000 */
   outputCharacters?: number;
   /** Tokens that the declarations of tools may take in the description of `run_code`. @default 4,000 */
   toolBudgetTokens?: number;
 }
 
-/** Options as they hold. */
+/** Options with their defaults. */
 export type SandboxToolsSettings = SandboxToolsOptions &
   Required<
     Pick<
@@ -59,7 +59,7 @@ const isSession = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, 'run') === 'function';
 
 const ACTION = 'create tools of a sandbox';
-/** What a session has from its opening on. */
+/** Options that a session has from its opening on. */
 const OF_SESSION = ['runner', 'isolation', 'files', 'env', 'limits', 'context', 'tools', 'skills', 'approval'] as const;
 
 const optionsSchema = z.strictObject({
@@ -77,7 +77,7 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Checks the options of tools, and fills in what they leave out.
+ * Checks the options of tools, and fills in the defaults.
  *
  * @throws SkillcellError `options.invalid`, naming the field
  */

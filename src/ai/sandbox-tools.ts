@@ -5,13 +5,13 @@ import type { FoundSkill } from '../tools/agent/disclosure-tools.ts';
 
 export type { FoundSkill } from '../tools/agent/disclosure-tools.ts';
 
-/** What the model gives `run_code`. */
+/** Input of `run_code`. */
 export interface RunCodeInput {
   /** The whole program. */
   code: string;
 }
 
-/** What the model gives `read_skill_file`. */
+/** Input of `read_skill_file`. */
 export interface ReadSkillFileInput {
   skill: string;
   path: string;
@@ -21,7 +21,7 @@ export interface ReadSkillFileInput {
   limit?: number | undefined;
 }
 
-/** What the model gives `run_skill_script`. */
+/** Input of `run_skill_script`. */
 export interface RunSkillScriptInput {
   skill: string;
   /** Path below the skill's folder. */
@@ -36,36 +36,36 @@ export interface ShownFile {
   bytes: number;
 }
 
-/** What a program displayed, in one of its forms. */
+/** A displayed result, in one of its forms. */
 export interface ShownResult {
   mediaType: string;
   text?: string;
-  /** A picture, which the model is shown as one. */
+  /** A picture, which the model sees as one. */
   base64?: string;
-  /** Size of what the model is not shown. */
+  /** Size of a result that the model does not see. */
   bytes?: number;
 }
 
-/** What came of a program, as far as a model can read it. A failing program is an output like any other. */
+/** The output of a program, for a model. A failing program has an output like any other. */
 export interface RunOutput {
-  /** Of the program's job, or the session's. */
+  /** Id of the program's job, or of the session. */
   jobId: string;
-  /** In a session: the number of the run, and whether what programs defined is still there for the next. */
+  /** In a session: the number of the run, and whether definitions of programs are still there for the next. */
   run?: number;
   state?: 'kept' | 'lost';
   outcome: Outcome;
   limit?: LimitName;
   exitCode: number | null;
-  /** With a line in it where something was left out. */
+  /** With a line in place of each part that was left out. */
   stdout: string;
   stderr: string;
-  /** Absent where there is none, and where it is too large: then `notes` says so. */
+  /** Absent if the program gave no value, or it is too large: then `notes` says so. */
   value?: unknown;
   error?: { name: string; message: string; line?: number };
   files?: ShownFile[];
-  /** In a session: what was displayed, the last expression, and open figures. */
+  /** In a session: displayed results, the last expression, and open figures. */
   displayed?: ShownResult[];
-  /** What else there is to know, in sentences: what was left out, and diagnostics. */
+  /** More information, in sentences: parts that were left out, and diagnostics. */
   notes?: string[];
 }
 
@@ -76,42 +76,42 @@ export interface ListedSkill {
   brief: string;
 }
 
-/** What the model gives `search_skills`. */
+/** Input of `search_skills`. */
 export interface SearchSkillsInput {
-  /** What is to be done, in words. */
+  /** The task, in words. */
   text: string;
   /** Skills, at most 50. */
   max?: number | undefined;
 }
 
-/** What `load_skill` gives. */
+/** Output of `load_skill`. */
 export interface LoadedSkill {
   id: string;
   instructions: string;
   files: { path: string; bytes: number; executable: boolean }[];
   /** Tools that the skill is about. */
   tools: { id: string; role?: string | undefined; why?: string | undefined }[];
-  /** The sources pool that citations in instructions name, with those of the skills that were loaded before. */
+  /** The sources pool that citations in instructions refer to, with the sources of skills that were loaded before. */
   sources?: SourceRow[];
   notes?: string[];
 }
 
-/** What `read_skill_file` gives: lines of a text. */
+/** Output of `read_skill_file`: lines of a text. */
 export interface ReadSkillFile {
   path: string;
   text: string;
   /** The first line, from 0. */
   offset: number;
-  /** Of the whole file. */
+  /** Lines of the whole file. */
   lines: number;
-  /** The line to go on with, where there is one. */
+  /** The next line to read, if there is one. */
   next?: number;
   notes?: string[];
 }
 
 /**
- * Tools for an agent of the AI SDK. Those of skills are there where the orchestrator has skills. `await using` ends the session that they
- * have opened, which the end of the orchestrator does as well.
+ * Tools for an agent of the AI SDK. The tools of skills are there if the orchestrator has skills. `await using` ends the session that the
+ * tools have opened; the end of the orchestrator does so as well.
  */
 export type SandboxTools = {
   /** Runs a program. Tools that name it as their caller are called by the program: `experimental_toolCallers: { find: ['run_code'] }`. */

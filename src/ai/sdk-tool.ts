@@ -5,7 +5,7 @@ import { checkOptions } from '../contracts/checks/check-options.ts';
 import { ToolError } from '../tools/define/tool-errors.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
-/** What of an output goes to the service of the model. */
+/** The output for the service of the model. */
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>;
 
 /** Options of {@link sdkTool}. */
@@ -13,16 +13,16 @@ export interface SdkToolOptions<Input, Output> {
   name: string;
   description: string;
   schema: z.ZodMiniType<Input>;
-  /** What is said of the fields of the input, by their names. */
+  /** Descriptions of the fields of the input, by name. */
   fields: Record<string, string>;
-  /** What is said of them once it is known. */
+  /** Descriptions that are known only later. */
   laterFields?: Promise<Record<string, string>> | undefined;
   execute(input: Input, execution: ToolExecutionOptions<unknown>): Promise<Output>;
-  /** What of the output the model is sent. @default all of it, as JSON */
+  /** The part of the output that the model gets. @default all of it, as JSON */
   toModelOutput?: (given: { output: Output }) => ModelOutput;
 }
 
-/** Makes a tool of the AI SDK, without the SDK: errors say their code, and faults of the input are told in our words, which the model reads. */
+/** Makes a tool of the AI SDK, without the SDK: errors name their code, and faults of the input have our messages, which the model reads. */
 export function sdkTool<Input, Output>(options: SdkToolOptions<Input, Output>): Tool<Input, Output> {
   const made = {
     description: options.description,
@@ -39,7 +39,7 @@ export function sdkTool<Input, Output>(options: SdkToolOptions<Input, Output>): 
   return made as unknown as Tool<Input, Output>;
 }
 
-/** The SDK knows its schemas by a mark. */
+/** The SDK recognizes its schemas by a mark. */
 function inputSchema<Input>({
   name,
   schema,
@@ -47,7 +47,7 @@ function inputSchema<Input>({
   laterFields,
 }: Omit<SdkToolOptions<Input, never>, 'execute' | 'toModelOutput'>): Schema<Input> {
   const later = laterFields?.then((more) => jsonSchema(schema, { ...fields, ...more }));
-  // Whoever reads the schema learns of a failure; nobody does where the tool is not offered after all.
+  // A reader of the schema gets the failure. Without a reader, since the tool is not offered after all, it must not count as unhandled.
   later?.catch(() => undefined);
   const made = {
     [SDK_SCHEMA]: true,
@@ -73,8 +73,8 @@ function jsonSchema(schema: z.ZodMiniType, texts: Record<string, string>): objec
 }
 
 /**
- * An error as the model and the agent's log read it: of all that an error holds the AI SDK hands on the message alone, so that the
- * code stands in it as well.
+ * An error for the model and for the agent's log: the AI SDK passes only the message of an error on, so that the message also names
+ * the code.
  */
 function withCode(error: unknown): unknown {
   const ours = error instanceof ToolError ? asOurs(error) : error;
@@ -83,7 +83,7 @@ function withCode(error: unknown): unknown {
   return new SkillcellError(code, `${message} (${code})`, { cause: ours, hint, diagnostics });
 }
 
-/** What the tools of skills say is about a reference, or about a file of a skill. */
+/** Errors of the tools of skills are about a reference, or about a file of a skill. */
 function asOurs({ message, cause }: ToolError): SkillcellError {
   return SkillcellError.isInstance(cause) ? cause : new SkillcellError('skills.reference-unknown', message);
 }

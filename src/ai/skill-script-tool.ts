@@ -37,7 +37,7 @@ export function createSkillScriptTool(
   });
 }
 
-/** Programs may be given more than scripts get. */
+/** Scripts have lower limits than programs. */
 function ofScript(limits: Partial<JobLimits>): Partial<JobLimits> {
   const lowered = { ...limits };
   for (const name of Object.keys(SCRIPT_LIMITS) as (keyof typeof SCRIPT_LIMITS)[]) {

@@ -1,16 +1,16 @@
-/** Of what may stay, the part that the beginning gets: what went wrong mostly stands at the end. */
+/** The part of the kept characters that the beginning gets: errors mostly stand at the end. */
 const BEGINNING = 0.6;
 
-/** A text that was kept whole, or only in its beginning. */
+/** A text that was kept whole, or only its beginning. */
 export interface CuttableText {
   text: string;
-  /** Bytes that were written in all. */
+  /** Bytes of the whole text. */
   bytes: number;
   /** Whether only the beginning was kept. */
   truncated: boolean;
 }
 
-/** Leaves out the middle of a text that is too long, or the end where that was never kept, and says so in its place. */
+/** Cuts out the middle of a text that is too long, and marks the place; of a truncated text, marks the missing end. */
 export function cutText({ text, bytes, truncated }: CuttableText, characters: number): string {
   if (truncated) {
     const kept = text.slice(0, wholeAt(text, characters));
@@ -22,7 +22,7 @@ export function cutText({ text, bytes, truncated }: CuttableText, characters: nu
   return `${text.slice(0, head)}\n[… cut: ${tail - head} of ${text.length} characters left out …]\n${text.slice(tail)}`;
 }
 
-/** The same place, or the one before it where it would part a character. */
+/** The same position, or the one before it if it would split a surrogate pair. */
 export function wholeAt(text: string, at: number): number {
   const before = text.charCodeAt(at - 1);
   return before >= 0xd800 && before <= 0xdbff ? at - 1 : at;

@@ -8,13 +8,13 @@ import { takeFitting } from './take-fitting.ts';
 const NOTE_CHARACTERS = 500;
 const LISTED_NOTES = 20;
 
-/** What a job and a run of a session have in common. */
+/** Fields that a job and a run of a session share. */
 type Run = Pick<
   SessionRun,
   'outcome' | 'limit' | 'exitCode' | 'stdout' | 'stderr' | 'value' | 'error' | 'diagnostics'
 > & { jobId: string };
 
-/** What a model reads of the end of a job: at most so many characters of each part. */
+/** The result of a job for a model: at most so many characters of each part. */
 export function shownJob(result: JobResult, characters: number): RunOutput {
   const { artifacts, omitted } = result;
   const all = artifacts.map(({ path, bytes }) => ({ path, bytes }));
@@ -27,7 +27,7 @@ export function shownJob(result: JobResult, characters: number): RunOutput {
   return { ...shownRun(result, characters, notes), ...(files.length === 0 ? {} : { files }) };
 }
 
-/** The same of a run, whether it was a whole job or one of a session. */
+/** The same for a run, which is a whole job or a part of a session. */
 export function shownRun(run: Run, characters: number, more: readonly string[] = []): RunOutput {
   const { jobId, outcome, limit, exitCode, stdout, stderr, error, diagnostics } = run;
   const told = diagnostics.filter(({ severity }) => severity !== 'info').map(({ message }) => message);
@@ -51,7 +51,7 @@ function shownError({ name, message, line }: ProgramError, characters: number): 
   return line === undefined ? error : { ...error, line };
 }
 
-/** Says that a value is too large, with its beginning and its end; undefined where it is not. */
+/** Shows the beginning and the end of a value that is too large; undefined for a smaller value. */
 function cutValue(value: unknown, characters: number): string | undefined {
   const json = JSON.stringify(value);
   if (json.length <= characters) return undefined;

@@ -5,13 +5,13 @@ import { shownRun } from './shown-run.ts';
 import { takeFitting } from './take-fitting.ts';
 import { cutText } from './cut-text.ts';
 
-/** What services of models take as pictures. */
+/** Picture formats that services of models accept. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
-/** What says most to a model in the fewest characters, first. */
+/** Text formats, first those that tell a model most in the fewest characters. */
 const TEXTS = ['text/markdown', 'text/plain', 'application/json', 'text/latex', 'text/html', 'image/svg+xml'];
 const PICTURE_BYTES = 1024 * 1024;
 
-/** What a model reads of a run of a session. */
+/** A run of a session for a model. */
 export function shownSessionRun(
   run: SessionRun,
   sessionId: string,
@@ -35,7 +35,7 @@ export function shownSessionRun(
   };
 }
 
-/** One form of a result: the one that the model can make most of. */
+/** One form of a result: the one of most use to the model. */
 function shownResult({ data }: SessionResult, characters: number, images: boolean): ShownResult {
   const forms = Object.entries(data);
   const picture = forms.find(([type, content]) => PICTURES.includes(type) && content.length <= PICTURE_BYTES);

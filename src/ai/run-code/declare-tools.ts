@@ -6,9 +6,9 @@ import type { LanguageDefinition } from '../../contracts/jobs/language.ts';
 import { oneLine } from '../../skills/text/text.ts';
 
 /**
- * Declares tools in the language of programs; in one that has no declarations they are listed with their schemas.
+ * Declares tools in the language of programs; for a language without declarations, lists them with their schemas.
  *
- * @returns a promise where a schema says only later what it is
+ * @returns a promise if a schema is known only later
  * @throws SkillcellError `tool.schema-unsupported`
  */
 export function declareTools(
@@ -45,7 +45,7 @@ function written(
   if (tag === undefined) return `Tools that the program may call:\n${rows.map(listed).join('\n')}`;
   const { text, complete } = toolStubs(rows, tag, { budgetTokens });
   const what = complete ? 'as they are declared' : 'by their ids: they are too many to be declared here';
-  // What is said of a tool may hold a fence of its own.
+  // The text of a tool may hold a fence of its own.
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `Tools that the program may call, ${what}:\n${fence}${tag}\n${text}${fence}`;

@@ -13,7 +13,7 @@ import type { SandboxToolsOptions } from '../sandbox-tools-options.ts';
 import { sdkCall } from './sdk-call.ts';
 import { type ModelOutput, sdkTool } from '../sdk-tool.ts';
 
-/** What {@link runCodeDescription} says of. */
+/** Input of {@link runCodeDescription}. */
 interface RunCodeDescription {
   language: LanguageDefinition;
   /** Whether programs run in one session. */
@@ -29,11 +29,11 @@ export interface RunCodeToolOptions {
   inSession: boolean;
   hasSkills: boolean;
   toolBudgetTokens: number;
-  /** Whether somebody has to allow each call of those that are bound, whatever they say. */
+  /** `always`: each call of a bound tool needs an approval, whatever the tool says. */
   approval: SandboxToolsOptions['approval'];
-  /** Tools that programs may call besides those that are bound. */
+  /** Tools that programs may call besides the bound ones. */
   tools: readonly OurTool[];
-  /** Is told the names of the tools that are bound. */
+  /** Receives the names of the bound tools. */
   onBind(names: readonly string[]): void;
 }
 
@@ -41,7 +41,7 @@ const ACTION = 'bind tools to run_code';
 const inputSchema = z.strictObject({ code: z.string().check(z.minLength(1)) });
 const boundSchema = z.strictObject({ tools: toolsSchema });
 
-/** Makes the tool that runs programs of the model, which call the tools that name it as their caller. */
+/** Makes the tool that runs programs of the model. Programs call the tools that name it as their caller. */
 export function createRunCodeTool(options: RunCodeToolOptions): SandboxTools['run_code'] {
   const bind = (tools: ToolSet): Tool<RunCodeInput, RunOutput> => bound(options, tools);
   return asToolCaller(bind({}), bind);
@@ -73,18 +73,18 @@ function bound(options: RunCodeToolOptions, given: ToolSet): Tool<RunCodeInput, 
   });
 }
 
-/** The same tools, each of whose calls has to be allowed. A tool may be an instance of a class, which a copy would not be. */
+/** The same tools, but each call needs an approval. `Object.create` keeps a tool that is an instance of a class; a copy would not. */
 function withApproval(tools: ToolSet): ToolSet {
   const asking = (tool: Tool): Tool => Object.create(tool, { needsApproval: { value: true } }) as Tool;
   return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, asking(tool as Tool)])) as ToolSet;
 }
 
-/** The tools as ours, where programs of the language can call them by their names. */
+/** The tools as ours; refuses those that programs of the language cannot call by their names. */
 function requireOurs(tools: SdkTools, { title, guide }: LanguageDefinition): OurTool[] {
   const names = Object.keys(tools);
   if (names.length > 0 && guide.tools === undefined) throw refused(`${title} cannot call tools`, names.join(', '));
   const without = unexecutable(tools);
-  if (without !== undefined) throw refused('a tool has no execute, and nobody else would make its calls', without);
+  if (without !== undefined) throw refused('a tool has no execute, so its calls cannot be made', without);
   const ours = fromSdkTools(tools);
   checkOptions(boundSchema, { tools: ours }, { action: ACTION });
   return ours;
@@ -94,7 +94,7 @@ function refused(reason: string, got: string): SkillcellError {
   return new SkillcellError('options.invalid', `Cannot ${ACTION}: ${reason}, got ${got}.`);
 }
 
-/** What of an output goes to the service of the model: pictures apart from the rest, where there are any. */
+/** The output for the service of the model: pictures, if there are any, apart from the rest. */
 function modelOutput({ output }: { output: RunOutput }): ModelOutput {
   const pictures = output.displayed?.filter(({ base64 }) => base64 !== undefined) ?? [];
   if (pictures.length === 0) return { type: 'json', value: output as never };
@@ -112,7 +112,7 @@ function modelOutput({ output }: { output: RunOutput }): ModelOutput {
   };
 }
 
-/** Says to a model what `run_code` does, and what a program has to know. */
+/** Describes `run_code` and the rules for programs to a model. */
 function runCodeDescription({ language, inSession, hasSkills, hasTools }: RunCodeDescription): string {
   const { title, guide, installed } = language;
   const rules = guide.rules.map((rule) => rule.replace('{version}', installed?.version ?? ''));
@@ -132,15 +132,15 @@ function runCodeDescription({ language, inSession, hasSkills, hasTools }: RunCod
 }
 
 /**
- * Makes a tool that calls others: with `experimental_toolCallers` the AI SDK hands those to `bind` before each step, and takes what that
- * gives in the place of the tool. It knows such a tool by this one property, so that nothing of the SDK need be loaded here.
+ * Makes a tool that calls others: with `experimental_toolCallers` the AI SDK passes those to `bind` before each step, and uses the result
+ * in place of the tool. It recognizes such a tool by this one property, so that nothing of the SDK is loaded here.
  */
 function asToolCaller<Made extends Tool>(
   tool: Made,
   bind: (tools: ToolSet) => Tool,
 ): Experimental_ToolCallerTool<Made> {
   const definition: Experimental_ToolCallerTool<Made>['experimental_toolCaller'] = { type: 'local', bind };
-  // As the SDK's own function does: a copy of the tool is none that calls others.
+  // Non-enumerable, as by the SDK's own function: copies of the tool lose the marker.
   const caller = Object.defineProperty({ ...tool }, 'experimental_toolCaller', { value: definition });
   return caller as Experimental_ToolCallerTool<Made>;
 }

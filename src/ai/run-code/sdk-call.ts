@@ -4,12 +4,12 @@ import type { ToolSchema } from '../../tools/schema/schema-source.ts';
 import { compileToolSchema } from '../../tools/schema/compile-tool-schema.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
-/** What the AI SDK hands to a tool that it calls; of other versions there may be more or less. */
+/** The fields that the AI SDK passes to a called tool; other versions may pass more or fewer. */
 type Execution = Pick<ToolExecutionOptions<unknown>, 'toolCallId' | 'messages' | 'context' | 'experimental_sandbox'>;
 
 /**
- * What the tools of a program are told of the call that runs the program. They get the context of `run_code`: the SDK shows a tool no
- * other's. One that does not fit what a tool says its context is would reach that tool unseen.
+ * The call that runs a program, for the tools of the program. They get the context of `run_code`, since the SDK shows a tool only its own.
+ * A context that does not fit the schema of a tool would reach that tool unchecked, so it is refused here.
  *
  * @throws SkillcellError `options.invalid`
  */

@@ -10,12 +10,12 @@ import { jobOptions } from '../job-options.ts';
 import type { SandboxToolsSettings } from '../sandbox-tools-options.ts';
 import { shownSessionRun } from '../answers/shown-session-run.ts';
 
-/** Runs programs in a session; what closes it ends what it has opened. */
+/** Runs programs in a session; `close` ends the session that it has opened. */
 export interface SessionCodeRunner extends CodeRunner {
   close(): Promise<void>;
 }
 
-/** A session of ours, and what it was opened with. */
+/** A session that the tools have opened, and its options. */
 interface Opened {
   session: Session;
   tools: unknown;
@@ -23,7 +23,7 @@ interface Opened {
   isOver: boolean;
 }
 
-/** The call whose program runs: tools of the session are called for it. */
+/** The tools of the call whose program runs: the session's tools forward to them. */
 type Current = ReadonlyMap<string, Tool>;
 
 const NEW_SESSION = 'The session before had ended: nothing of earlier programs is there, nor are their files.';
@@ -35,7 +35,7 @@ export function createSessionCodeRunner(orchestrator: Orchestrator, settings: Sa
   let current: Current | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   let isClosed = false;
-  /** Whether the model still has to be told that nothing of earlier programs is there. */
+  /** Whether the model must still be told that nothing of earlier programs is there. */
   let isNew = false;
 
   const open = async ({ tools, context = settings.context }: CodeRequest): Promise<Opened> => {
@@ -81,7 +81,7 @@ export function createSessionCodeRunner(orchestrator: Orchestrator, settings: Sa
     requireBindable: () => undefined,
     async run(request) {
       const work = turn.then(() => runNow(request));
-      // Whoever waits for the next one does not care how this one ends.
+      // A failed run does not fail the next one.
       turn = work.catch(() => undefined);
       const [run, session, notes] = await work;
       return shownSessionRun(run, session.id, settings, notes);
@@ -94,7 +94,7 @@ export function createSessionCodeRunner(orchestrator: Orchestrator, settings: Sa
   };
 }
 
-/** Runs all programs in a session that somebody else has opened and will close. */
+/** Runs all programs in a session of the caller, who closes it. */
 export function createGivenSessionRunner(session: Session, settings: SandboxToolsSettings): SessionCodeRunner {
   const { language } = settings;
   return {
@@ -114,7 +114,7 @@ export function createGivenSessionRunner(session: Session, settings: SandboxTool
   };
 }
 
-/** A session keeps its tools; those of the call that runs now answer for them. */
+/** A session keeps its tools; the tools of the current call do their work. */
 function executeCurrent({ id }: Tool, current: () => Current | undefined): Tool['execute'] {
   return async (input, around) => {
     const tool = current()?.get(id);
@@ -123,7 +123,7 @@ function executeCurrent({ id }: Tool, current: () => Current | undefined): Tool[
   };
 }
 
-/** What programs are told of tools, and what is enforced: a session holds to what it was opened with. */
+/** The parts of tools that programs see, or that are enforced: a session keeps those of its opening. */
 async function told(tools: readonly Tool[]): Promise<unknown> {
   return await Promise.all(
     tools.map(async (tool) => {

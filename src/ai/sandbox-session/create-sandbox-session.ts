@@ -11,11 +11,11 @@ import { spawnCommand } from './spawn-command.ts';
 
 /** Options of {@link createSandboxSession}. */
 export interface SandboxSessionOptions {
-  /** Time of one command of `run`; a command of `spawn` has none but the session's. @default 120,000 ms */
+  /** Time limit of a command of `run`; a command of `spawn` has only the session's limit. @default 120,000 ms */
   commandTimeoutMs?: number;
 }
 
-/** Linux takes no longer argument of a program. */
+/** The longest argument of a program on Linux. */
 const COMMAND_BYTES = 128 * 1024 - 1;
 const MOST_MS = 86_400_000;
 
@@ -40,12 +40,12 @@ There is no network, nothing can be installed, and memory, processes and the siz
 Several commands may run at once, and end with the session at the latest.`;
 
 /**
- * Makes a sandbox of the AI SDK of a session: commands and files for tools that ask for an `experimental_sandbox`. Commands run in bash, with the rights of
- * the session's code, several at once where they are asked for so. The session stays its opener's: its end is theirs.
+ * Makes a sandbox of the AI SDK from a session: commands and files for tools that use `experimental_sandbox`. Commands run in bash, with the rights of
+ * the session's code, several at once if they are started so. The session stays its opener's, who ends it.
  *
- * @param session by `orchestrator.session()`
- * @param options of commands
- * @returns what `generateText` and agents take as `experimental_sandbox`
+ * @param session from `orchestrator.session()`
+ * @param options options of commands
+ * @returns a value for `experimental_sandbox` of `generateText` and agents
  * @throws SkillcellError `options.invalid`
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export function createSandboxSession(session: Session, options: SandboxSessionOp
     description: DESCRIPTION,
     ...createSandboxFiles(link),
     run: async (given) => runCommand(link, checked({ ...given, stdin: false }), { limitMs, signal: given.abortSignal }),
-    // Of one function no overload can be told.
+    // One function cannot have the type of the overloads.
     spawn: spawn as SandboxSession['spawn'],
   };
 }

@@ -1,8 +1,8 @@
 import type { GuestOperations, GuestPorts } from './guest-operations.ts';
 
-/** A command that is to be started. */
+/** A command to start. */
 export interface StartedCommand {
-  /** What the host calls it. */
+  /** Its id on the host. */
   id: number;
   command: string;
   folder: string;
@@ -10,11 +10,11 @@ export interface StartedCommand {
   stdin: boolean;
 }
 
-/** Starts commands inside, and holds what they print until somebody takes it. It is sent as text: see {@link makeGuest}. */
+/** Starts commands inside, and holds their output until it is taken. It is sent as text: see {@link makeGuest}. */
 export function guestCommands({ at, environment }: GuestPorts): GuestOperations {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const { statSync } = process.getBuiltinModule('node:fs');
-  /** A stream that holds as much is not read on, so that its command waits as at a full pipe. */
+  /** A stream that holds this much is paused, so that its command waits as at a full pipe. */
   const mostHeld = 1024 * 1024;
   const graceMs = 2_000;
 
@@ -22,7 +22,7 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
   interface Output {
     take(most: number): Buffer;
     readonly bytes: number;
-    /** Whether nothing of it will come. */
+    /** Whether it has ended, and all of it was taken. */
     readonly isOver: boolean;
     drop(): void;
   }
@@ -35,7 +35,7 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
     wake(): void;
   }
   const commands = new Map<number, Command>();
-  /** The number of the group of each command, which may live on when the command is over. */
+  /** The process group of each command, which may outlive the command. */
   const groups = new Map<number, number>();
 
   const commandOf = (id: number): Command => {
@@ -91,16 +91,16 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
       },
     };
   };
-  /** Says whether there was anybody: all of a group are meant. */
+  /** Signals a whole group. Returns false if it has no process any more. */
   const kill = (group: number, name: 'SIGTERM' | 'SIGKILL' | 0): boolean => {
     try {
       return process.kill(-group, name);
     } catch {
-      // They have ended by themselves.
+      // The group has ended by itself.
       return false;
     }
   };
-  /** The number of a group that has ended may be another's later. */
+  /** The number of an ended group may be reused. */
   const forgetEnded = (): void => {
     for (const [id, group] of groups) if (!kill(group, 0)) groups.delete(id);
   };
@@ -134,7 +134,7 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
       groups.set(id, command.pid);
       return { said: { pid: command.pid } };
     },
-    /** What a command printed, as much as is asked for of each stream, and how it ended; waits a little where there is no news. */
+    /** New output of a command, up to `most` bytes of each stream, and its exit; waits a little if there is no news. */
     async news({ id, most, waitMs }: { id: number; most: { stdout: number; stderr: number }; waitMs: number }) {
       const command = commandOf(id);
       const isNews = (name: 'stdout' | 'stderr'): boolean =>
@@ -164,7 +164,7 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
       else if (kill(group, 'SIGTERM')) setTimeout(() => kill(group, 'SIGKILL'), graceMs).unref();
       return { said: {} };
     },
-    /** Nobody takes any more of its output: it may go on, and what it prints is dropped. */
+    /** Drops the further output of a command, which may go on. */
     forget({ id }: { id: number }) {
       const command = commands.get(id);
       commands.delete(id);

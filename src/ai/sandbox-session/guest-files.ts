@@ -1,6 +1,6 @@
 import type { GuestOperations, GuestPorts } from './guest-operations.ts';
 
-/** A file is read and written in pieces, under a number that the host gives it. */
+/** A file that is read or written in pieces, under a number of the host. */
 export interface FilePiece {
   handle: number;
 }
@@ -11,7 +11,7 @@ export function guestFiles({ at }: GuestPorts): GuestOperations {
   const paths = process.getBuiltinModule('node:path');
   const { randomUUID } = process.getBuiltinModule('node:crypto');
   const open = new Map<number, number>();
-  /** What is written, under another name until it is whole. */
+  /** Files that are being written, under another name until they are whole. */
   const unfinished = new Map<number, { from: string; to: string }>();
 
   const close = ({ handle }: FilePiece): void => {
@@ -47,7 +47,7 @@ export function guestFiles({ at }: GuestPorts): GuestOperations {
   };
   const kindOf = (entry: { isFile(): boolean; isDirectory(): boolean }): string =>
     entry.isFile() ? 'file' : entry.isDirectory() ? 'directory' : 'other';
-  // What is no regular file may have nobody at its other end, and is not waited for.
+  // A special file may have no process at its other end, so opening it must not wait.
   const openRegular = (place: string, flags: number): { descriptor: number; mode: number } => {
     const descriptor = fs.openSync(place, flags | fs.constants.O_NONBLOCK);
     const stats = fs.fstatSync(descriptor);
@@ -55,14 +55,14 @@ export function guestFiles({ at }: GuestPorts): GuestOperations {
     fs.closeSync(descriptor);
     throw new Error('it is no regular file');
   };
-  /** The mode of the file that is there; what a program may not write to is refused as it would be there. */
+  /** The mode of an existing file. A file that a program may not write to is refused, as for the program itself. */
   const writableMode = (place: string): number | undefined => {
     if (fs.lstatSync(place, { throwIfNoEntry: false }) === undefined) return undefined;
     const { descriptor, mode } = openRegular(place, fs.constants.O_WRONLY);
     fs.closeSync(descriptor);
     return mode;
   };
-  /** Where links lead to, be there something or not. A circle of them stays one, which cannot be opened. */
+  /** The target of links, even if it does not exist. A circle of links stays a link, which cannot be opened. */
   const behindLinks = (place: string): string => {
     let end = place;
     for (let count = 0; count < 40; count += 1) {
@@ -91,7 +91,7 @@ export function guestFiles({ at }: GuestPorts): GuestOperations {
       return { said: {} };
     },
     write,
-    /** It is whole, and takes the place of what was there. */
+    /** The file is whole, and replaces the one at its place. */
     finish({ handle }: FilePiece) {
       const written = unfinished.get(handle);
       if (written === undefined) throw new Error('nothing of it is there any more');
@@ -100,7 +100,7 @@ export function guestFiles({ at }: GuestPorts): GuestOperations {
       unfinished.delete(handle);
       return { said: {} };
     },
-    /** Nobody reads on, or what was written is not to be kept. */
+    /** Ends a read early, or drops an unfinished file. */
     close(piece: FilePiece) {
       drop(piece);
       return { said: {} };

@@ -4,27 +4,27 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { askCode, guestCode, NO_GUEST } from './guest.ts';
 import { GuestRefusal } from './guest-refusal.ts';
 
-/** What came of an operation inside. Hostile code may have made it. */
+/** The result of an operation inside. Hostile code may have made it. */
 export interface GuestReply<Said> {
   said: Said;
   bytes: Uint8Array;
 }
 
-/** Asks the guest in a session, one thing after the other. */
+/** Asks the guest in a session, one operation after the other. */
 export interface GuestLink {
   /**
-   * @param said what the answer has to be
-   * @throws GuestRefusal with what the sandbox says is wrong
-   * @throws SkillcellError `sandbox.lost` where the interpreter ended meanwhile, and what a run of the session may throw
+   * @param said schema of the answer
+   * @throws GuestRefusal with the fault that the sandbox reports
+   * @throws SkillcellError `sandbox.lost` if the interpreter ended meanwhile, and errors of a run of the session
    */
   ask<Said>(operation: string, given: object, said: z.ZodMiniType<Said>): Promise<GuestReply<Said>>;
-  /** A number that nothing else has. */
+  /** A number that no other id has. */
   nextId(): number;
 }
 
 const refusalSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
-/** A session has one guest, and one link to it: numbers that two would give are the guest's own. */
+/** A session has one guest and one link to it: two links would give out the same numbers. */
 const links = new WeakMap<Session, GuestLink>();
 
 /** The link to the guest of a session. */
@@ -34,7 +34,7 @@ export function guestLink(session: Session): GuestLink {
   return link;
 }
 
-/** Creates the link; the guest is put into the session at first use, and again where its interpreter was lost. */
+/** Creates the link. The guest is put into the session at first use, and again if its interpreter was lost. */
 function createGuestLink(session: Session): GuestLink {
   let turn: Promise<unknown> = Promise.resolve();
   let lastId = 0;
@@ -57,7 +57,7 @@ function createGuestLink(session: Session): GuestLink {
     return readReply(found, schema);
   };
   const run = async (code: string): Promise<SessionRun> => {
-    // The session's own tools and events see a run like any other. It takes no signal: what is half done would stay so.
+    // To the session's tools and events this is a run like any other. It takes no signal: an aborted operation would stay half done.
     const done = await session.run(code, { language: 'javascript' });
     if (done.state === 'lost') throw lost(`its interpreters were ended, ${done.error?.message ?? done.outcome}`);
     if (done.outcome !== 'succeeded') throw lost(done.error?.message ?? done.outcome);
@@ -67,14 +67,14 @@ function createGuestLink(session: Session): GuestLink {
     nextId,
     ask(operation, given, said) {
       const work = turn.then(() => askNow(operation, given, said));
-      // Whoever asks next does not care how this one ends.
+      // A failed operation does not fail the next one.
       turn = work.catch(() => undefined);
       return work;
     },
   };
 }
 
-/** The answer to one question, among whatever else user code displays meanwhile. */
+/** The answer to one question, among other results that user code displays meanwhile. */
 function answerOf({ results }: SessionRun, ask: number): { said: object; bytes: Uint8Array } | undefined {
   for (const { data } of results) {
     const said = readJson(data);
@@ -89,7 +89,7 @@ function readJson(data: SessionResult['data']): Record<string, unknown> | undefi
     const said: unknown = JSON.parse(String(data['application/json']));
     return typeof said === 'object' && said !== null ? (said as Record<string, unknown>) : undefined;
   } catch {
-    // Something that user code displays.
+    // Displayed by user code.
     return undefined;
   }
 }
@@ -101,11 +101,11 @@ function readReply<Said>(
   const refusal = z.safeParse(refusalSchema, said);
   if (refusal.success) throw new GuestRefusal(refusal.data.error.code, refusal.data.error.message);
   const read = z.safeParse(schema, said);
-  if (!read.success) throw lost('what it answers is not what was asked for');
+  if (!read.success) throw lost('its answer has another form than expected');
   return { said: read.data, bytes };
 }
 
-/** What the sandbox says of it are words of hostile code, as in the errors of a run. */
+/** The reason is text of hostile code, as in the errors of a run. */
 function lost(reason: string): SkillcellError {
-  return new SkillcellError('sandbox.lost', `Cannot go on with what the session was asked: ${reason}.`);
+  return new SkillcellError('sandbox.lost', `Cannot go on with the session: ${reason}.`);
 }

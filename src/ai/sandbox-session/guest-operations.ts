@@ -1,15 +1,15 @@
-/** What came of an operation inside. */
+/** The result of an operation inside. */
 export interface GuestAnswer {
   said: object;
   bytes?: Uint8Array;
 }
 
-/** What is done inside, by name. */
+/** Operations inside, by name. */
 export type GuestOperations = Record<string, (given: never) => GuestAnswer | Promise<GuestAnswer>>;
 
-/** What operations need. */
+/** Context of operations. */
 export interface GuestPorts {
-  /** A path from the base, which stays whatever the session's code makes its working folder. */
+  /** A path from the base, which is independent of the working folder of the session's code. */
   at(path: string): string;
   environment: NodeJS.ProcessEnv;
 }

@@ -1,9 +1,9 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { printablePath } from '../../protocol/files/shown-path.ts';
 
-/** What the sandbox says is wrong with an operation. */
+/** The fault of an operation, as the sandbox reports it. */
 export class GuestRefusal extends Error {
-  /** Of the system, such as `ENOENT`; empty where there is none. */
+  /** Code of the system, such as `ENOENT`; empty without a code. */
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -12,12 +12,12 @@ export class GuestRefusal extends Error {
   }
 }
 
-/** Whether something is not there, or cannot be, since what stands on the way to it is no folder. */
+/** Whether a file does not exist, or cannot, since a part of its path is no folder. */
 export function isMissing(error: unknown): boolean {
   return error instanceof GuestRefusal && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
-/** A refusal as an error of ours; others stay as they are. What is said of it are words of hostile code. */
+/** Turns a refusal into an error of ours; others stay as they are. Its reason is text of hostile code. */
 export function asOurs(error: unknown, action: string, got: string): unknown {
   if (!(error instanceof GuestRefusal)) return error;
   const reason = printablePath(error.message.slice(0, 300));

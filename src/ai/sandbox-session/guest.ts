@@ -2,15 +2,15 @@ import { guestCommands } from './guest-commands.ts';
 import { guestFiles } from './guest-files.ts';
 import type { GuestAnswer, GuestOperations, GuestPorts } from './guest-operations.ts';
 
-/** What programs inside import. */
+/** The module that programs inside import. */
 const MODULE = JSON.stringify('skillcell');
-/** Under this name the session's JavaScript keeps the guest from run to run. */
+/** Name under which the session's JavaScript keeps the guest from run to run. */
 const NAME = "Symbol.for('skillcell.sandbox-session')";
 
 /**
- * Does what is asked for inside, and displays what came of it: results are the one way by which bytes leave a run as they are.
+ * Does operations inside, and displays their results: results are the only way by which bytes leave a run unchanged.
  *
- * All of the guest is sent as the text of its functions, so that they have their parameters and what the interpreter has, and nothing of their
+ * The guest is sent as the text of its functions, so that they have only their parameters and the interpreter, and nothing of their
  * modules. It has the rights of user code, and lives until the interpreter ends.
  */
 function makeGuest(
@@ -44,12 +44,12 @@ export function guestCode(): string {
   return `globalThis[${NAME}] = (${String(makeGuest)})((await import(${MODULE})).display, [${makers}]); undefined`;
 }
 
-/** What {@link askCode} gives as its value where there is no guest, so that nothing was done. */
+/** The value of {@link askCode} if there is no guest; then nothing was done. */
 export const NO_GUEST = 'no guest';
 
 /** Code that asks the guest. */
 export function askCode(ask: number, operation: string, given: object): string {
-  // A text of JSON within one of the language: a name such as `__proto__` is then no more than that.
+  // JSON in a string literal: a name such as `__proto__` is then plain data.
   const text = JSON.stringify(JSON.stringify(given));
   const asked = `await globalThis[${NAME}](${ask}, ${JSON.stringify(operation)}, JSON.parse(${text}))`;
   return `globalThis[${NAME}] === undefined ? ${JSON.stringify(NO_GUEST)} : void ${asked}`;

@@ -1,23 +1,23 @@
 import type { GuestLink } from './guest-link.ts';
 import { startCommand, type CommandOptions, type CommandReader } from './running-command.ts';
 
-/** What came of a command. */
+/** The result of a command. */
 export interface CommandResult {
   exitCode: number;
   stdout: string;
   stderr: string;
 }
 
-/** What a command may print, of both streams together. */
+/** The most output of a command, of both streams together. */
 const OUTPUT_BYTES = 32 * 1024 * 1024;
-/** How long what it left behind may still print what belongs to it. */
+/** How long processes that a command left behind may still add to its output. */
 const PIPE_GRACE_MS = 250;
 
 /**
- * Runs a command to its end, and gives what it printed, as UTF-8. What a limit ends is a result as any other, with a line in its standard error.
+ * Runs a command to its end, and returns its output as UTF-8. A command that a limit ended is a normal result, with a line in its standard error.
  *
  * @param limitMs time of the command
- * @param signal ends the command; the reason is thrown
+ * @param signal ends the command; its reason is thrown
  */
 export async function runCommand(
   link: GuestLink,
@@ -44,7 +44,7 @@ export async function runCommand(
   };
   if (notice !== '') endNow(true);
   const abort = (): void => {
-    // oxlint-disable-next-line prefer-promise-reject-errors -- as the caller's own reason is
+    // oxlint-disable-next-line prefer-promise-reject-errors -- the reason is the caller's own
     aborted.reject(signal?.reason);
     endNow(false);
     running.leave();

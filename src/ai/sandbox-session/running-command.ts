@@ -4,13 +4,13 @@ import type { GuestLink } from './guest-link.ts';
 import { asOurs, GuestRefusal } from './guest-refusal.ts';
 import { constants } from 'node:os';
 
-/** How a command ended, as the sandbox says. */
+/** The exit of a command, as the sandbox reports it. */
 interface CommandExit {
   code: number | null;
   signal: string | null;
 }
 
-/** A command that is to be run. */
+/** A command to run. */
 export interface CommandOptions {
   command: string;
   workingDirectory?: string | undefined;
@@ -18,7 +18,7 @@ export interface CommandOptions {
   stdin: boolean;
 }
 
-/** Takes what a command prints. */
+/** Takes the output of a command. */
 export interface CommandReader {
   /** Bytes that it takes now; while it takes none, the command waits as at a full pipe. */
   room(): number;
@@ -31,23 +31,23 @@ export interface CommandReader {
 export interface RunningCommand {
   pid: number;
   id: number;
-  /** Settles with its exit, or when that cannot be known. */
+  /** Settles with the exit code; rejects if it cannot be known. */
   exited: Promise<number>;
-  /** Settles when nothing more of it is taken. */
+  /** Settles when no more of its output is taken. */
   followed: Promise<void>;
-  /** A reader has room again. */
+  /** Tells that a reader has room again. */
   wake(): void;
-  /** Asks all of its processes to end, and ends them after a moment; or ends them at once. */
+  /** Asks all of its processes to end, and kills them after a moment; or kills them at once. */
   end(isGentle: boolean): Promise<void>;
-  /** Takes no more of its output, which it may go on to print. */
+  /** Takes no more of its output; the command may go on. */
   leave(): void;
 }
 
 /** Bytes of each stream that come in one piece. */
 const PIECE_BYTES = 1024 * 1024;
-/** How long the sandbox waits for news before it says that there are none: others of the session wait as long. */
+/** How long the sandbox waits for news before it reports none: other runs of the session wait as long. */
 const WAIT_MS = 20;
-/** The longest time between two questions, while a command prints nothing. */
+/** The longest time between two questions while a command has no output. */
 const MOST_PAUSE_MS = 200;
 
 const started = z.object({ pid: z.number() });
@@ -59,9 +59,9 @@ const news = z.object({
 });
 
 /**
- * Starts a command, and follows it: what it prints is asked for again and again, since a run of a session says things at its end only.
+ * Starts a command, and follows it: its output is polled, since a run of a session reports only at its end.
  *
- * @throws SkillcellError `file.unreadable` where it cannot be started, such as for a working folder that is none
+ * @throws SkillcellError `file.unreadable` if it cannot be started, such as in a working folder that is not a folder
  */
 export async function startCommand(
   link: GuestLink,
@@ -99,7 +99,7 @@ export async function startCommand(
       const answer = await link
         .ask('news', { id, most, waitMs: exit === undefined ? WAIT_MS : 0 }, news)
         .catch(requireBusy);
-      // Others of the session wait before it: that says nothing of the command.
+      // The line of the session's runs is full, which says nothing of the command.
       if (answer === undefined) {
         await pause(MOST_PAUSE_MS);
         continue;
@@ -127,7 +127,7 @@ export async function startCommand(
       if (isLeft) await link.ask('forget', { id }, done);
     })
     .catch((error: unknown) => {
-      // Its interpreter knows of no such command: it is another one.
+      // Its interpreter does not know the command: it is a new one.
       const isLost = error instanceof GuestRefusal && error.code === 'ESRCH';
       const fault = isLost ? lost(command) : asOurs(error, 'go on with a command', command.slice(0, 200));
       exited.reject(fault);
@@ -146,13 +146,13 @@ export async function startCommand(
     },
     leave() {
       isLeft = true;
-      exited.reject(new SkillcellError('sandbox.lost', 'Cannot wait for a command: nobody follows it any more.'));
+      exited.reject(new SkillcellError('sandbox.lost', 'Cannot wait for a command: it is no longer followed.'));
       resume();
     },
   };
 }
 
-/** @throws whatever is no lack of room in the line of a session's runs */
+/** @throws any error but a full line of the session's runs */
 function requireBusy(error: unknown): undefined {
   if (!SkillcellError.isInstance(error) || error.code !== 'session.busy') throw error;
 }
@@ -162,7 +162,7 @@ function lost(command: string): SkillcellError {
   return new SkillcellError('sandbox.lost', message);
 }
 
-/** The exit code as a shell gives it: of a command that a signal ended, 128 and the number of the signal. */
+/** The exit code as a shell gives it: for a command that a signal ended, 128 plus the number of the signal. */
 function exitCodeOf({ code, signal }: CommandExit): number {
   if (code !== null) return code;
   return 128 + ((constants.signals as Record<string, number>)[signal ?? ''] ?? 0);

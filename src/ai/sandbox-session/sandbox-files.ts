@@ -6,13 +6,13 @@ import type { GuestLink } from './guest-link.ts';
 import { asOurs, isMissing } from './guest-refusal.ts';
 import { decodeBytes, encodeText } from './text-encoding.ts';
 
-/** Lines from the first to the last one, both from 1 and taken in. */
+/** Lines from the first to the last one, counted from 1, both included. */
 interface LineRange {
   startLine?: number | undefined;
   endLine?: number | undefined;
 }
 
-/** What of a sandbox's session is about files. */
+/** The part of a sandbox's session that is about files. */
 export type SandboxFiles = Pick<
   SandboxSession,
   | 'readFile'
@@ -26,9 +26,9 @@ export type SandboxFiles = Pick<
   | 'deleteFile'
 >;
 
-/** Bytes that come out in one piece; as many results may hold, four times over. */
+/** Bytes of one piece of a read; results may hold four times as many. */
 const READ_BYTES = 4 * 1024 * 1024;
-/** Bytes that go in: in base64 they are a part of a run's code. */
+/** Bytes of one piece of a write: in base64 they are a part of a run's code. */
 const WRITE_BYTES = 640 * 1024;
 /** The most that is read into memory at once. */
 const WHOLE_BYTES = 128 * 1024 * 1024;
@@ -44,12 +44,12 @@ const isFree = (value: unknown): boolean => {
   const { getReader, locked } = Object(value) as Partial<ReadableStream>;
   return typeof getReader === 'function' && locked === false;
 };
-const streamed = z.object({ content: z.custom(isFree, 'must be a ReadableStream that nobody reads yet') });
+const streamed = z.object({ content: z.custom(isFree, 'must be an unlocked ReadableStream') });
 const stats = z.object({ type: z.enum(['file', 'directory', 'other']), size: z.number().check(z.minimum(0)) });
 
 /** The files of a session, with the rights of its code: links are followed as a program follows them. */
 export function createSandboxFiles(link: GuestLink): SandboxFiles {
-  /** Null where there is nothing; what else is wrong is an error of ours. */
+  /** Null if the path does not exist; other faults are errors of ours. */
   const orNull = async <T>(action: string, path: string, work: Promise<T>): Promise<T | null> => {
     try {
       return await work;
@@ -110,7 +110,7 @@ export function createSandboxFiles(link: GuestLink): SandboxFiles {
     }
     return new Uint8Array(Buffer.concat(chunks));
   };
-  /** What is there stays until all of the content has arrived. */
+  /** An existing file stays until all of the content has arrived. */
   const writeChunks = async (
     path: string,
     chunks: AsyncIterable<unknown> | Iterable<unknown>,
@@ -133,7 +133,7 @@ export function createSandboxFiles(link: GuestLink): SandboxFiles {
       signal.throwIfAborted();
       await link.ask('finish', { handle }, done);
     } catch (error) {
-      // What went wrong first is said.
+      // The first error is reported.
       await link.ask('close', { handle }, done).catch(() => undefined);
       throw asOurs(error, 'write a file', path);
     }
@@ -144,7 +144,7 @@ export function createSandboxFiles(link: GuestLink): SandboxFiles {
     readBinaryFile: ({ path, abortSignal }) => unlessAborted(abortSignal, () => readBytes(path)),
     readTextFile: ({ path, encoding, startLine, endLine, abortSignal }) =>
       unlessAborted(abortSignal, async () => {
-        // What is wrong with what was asked for is said, whether the file is there or not.
+        // Faults of the arguments are reported, whether the file exists or not.
         linesOf('', { startLine, endLine });
         decodeBytes(new Uint8Array(), path, encoding);
         const bytes = await readBytes(path);
@@ -187,19 +187,19 @@ function noBytes(path: string): SkillcellError {
   return new SkillcellError('options.invalid', message);
 }
 
-/** What the sandbox lists, which hostile code may have made. */
+/** A listing of the sandbox, which hostile code may have made. */
 function readEntries(bytes: Uint8Array, path: string): z.infer<typeof entries> {
   try {
     return entries.parse(JSON.parse(Buffer.from(bytes).toString()));
   } catch (cause) {
-    const message = `Cannot list a folder: its listing is none, got ${JSON.stringify(path)}.`;
+    const message = `Cannot list a folder: its listing is not valid, got ${JSON.stringify(path)}.`;
     throw new SkillcellError('sandbox.lost', message, { cause });
   }
 }
 
 /**
- * Lines of a text as they stand there, without what ends the last of them. Without a range all of the text. A carriage return ends a line
- * where it stands before a line feed, or where there is no line feed at all.
+ * Lines of a text unchanged, without the end of the last one. Without a range, the whole text. A carriage return ends a line before a
+ * line feed, or if the text has no line feed at all.
  *
  * @throws SkillcellError `options.invalid`
  */
@@ -212,15 +212,15 @@ function linesOf(text: string, { startLine, endLine }: LineRange): string {
     );
   }
   if (startLine === undefined && endLine === undefined) return text;
-  // Lines at even places, and what ends each behind it.
+  // Lines at even indexes, each followed by its line end.
   const pieces = text.split(text.includes('\n') ? /(\r?\n)/ : /(\r)/);
   const first = ((startLine ?? 1) - 1) * 2;
   return pieces.slice(first, endLine === undefined ? undefined : endLine * 2 - 1).join('');
 }
 
 /**
- * The chunks of a stream, until it ends or the signal is aborted. Whoever leaves before its end cancels it, and it is locked no longer; one that
- * brings nothing, and does not take note of its cancel, holds nobody up.
+ * The chunks of a stream, until it ends or the signal aborts. A caller that leaves early cancels the stream and releases its lock. A silent
+ * stream that ignores its cancel blocks nothing.
  */
 async function* streamChunks<Chunk>(
   content: ReadableStream<Chunk>,
@@ -246,9 +246,9 @@ async function* streamChunks<Chunk>(
 }
 
 /**
- * Does something, and gives up with the signal's reason once that is aborted. What was asked of the sandbox by then goes on to its end.
+ * Does some work, and gives up with the signal's reason once the signal aborts. Operations of the sandbox that were started still run to their end.
  *
- * @param work gets a signal that is aborted as well
+ * @param work gets a signal that aborts as well
  */
 async function unlessAborted<T>(
   signal: AbortSignal | undefined,
@@ -260,7 +260,7 @@ async function unlessAborted<T>(
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => {
     own.abort(signal.reason);
-    // oxlint-disable-next-line prefer-promise-reject-errors -- as the caller's own reason is
+    // oxlint-disable-next-line prefer-promise-reject-errors -- the reason is the caller's own
     reject(signal.reason);
   };
   signal.addEventListener('abort', abort, { once: true });

@@ -8,11 +8,11 @@ import { startCommand, type CommandOptions, type CommandReader } from './running
 /** A process whose standard input may be written to. */
 export type SpawnedProcess = SandboxProcess & { stdin?: WritableStream<Uint8Array> };
 
-/** What a stream holds until it is read; then the command waits. */
+/** Bytes that a stream holds until it is read; then the command waits. */
 const HELD_BYTES = 1024 * 1024;
-/** Bytes that go in one run's code, in base64. */
+/** Bytes in one run's code, in base64. */
 const WRITE_BYTES = 640 * 1024;
-/** What the sandbox may hold of standard input that a command does not read. */
+/** Bytes of standard input that the sandbox may hold while the command does not read them. */
 const INPUT_BYTES = 64 * 1024;
 const PAUSE_MS = 20;
 
@@ -21,7 +21,7 @@ const fed = z.object({ held: z.number(), fault: z.optional(z.string()) });
 /**
  * Starts a command that goes on while the session does other things.
  *
- * @param signal ends it, and lets `wait` and both streams fail with the reason
+ * @param signal ends it; `wait` and both streams then fail with its reason
  */
 export async function spawnCommand(
   link: GuestLink,
@@ -36,18 +36,18 @@ export async function spawnCommand(
   const aborted = Promise.withResolvers<never>();
   aborted.promise.catch(() => undefined);
   const abort = (): void => {
-    // oxlint-disable-next-line prefer-promise-reject-errors -- as the caller's own reason is
+    // oxlint-disable-next-line prefer-promise-reject-errors -- the reason is the caller's own
     aborted.reject(signal?.reason);
     stdout.reader.fail(signal?.reason);
     stderr.reader.fail(signal?.reason);
-    // Whoever waits learns the reason, whatever becomes of the sandbox.
+    // Waiting callers get the reason, even if the sandbox fails.
     running.end(false).catch(() => undefined);
     running.leave();
   };
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted === true) abort();
   void running.followed.then(() => signal?.removeEventListener('abort', abort));
-  // What came first stays so: a command that has exited is not aborted any more.
+  // The first event counts: a command that has exited is not aborted any more.
   const exited = Promise.race([aborted.promise, running.exited]);
   exited.catch(() => undefined);
   return {
@@ -57,7 +57,7 @@ export async function spawnCommand(
     wait: async () => ({ exitCode: await exited }),
     async kill() {
       await running.end(true).catch((error: unknown) => {
-        // With its session all of the group has ended.
+        // The whole group ended with its session.
         if (!SkillcellError.isInstance(error) || error.code !== 'session.ended') throw error;
       });
     },
@@ -65,11 +65,11 @@ export async function spawnCommand(
   };
 }
 
-/** What a command prints, as a stream. */
+/** The output of a command, as a stream. */
 interface OutputStream {
   stream: ReadableStream<Uint8Array>;
   reader: CommandReader;
-  /** Is called when the stream can take more. */
+  /** Called when the stream has room again. */
   onRoom(): void;
 }
 
@@ -81,7 +81,7 @@ function outputStream(): OutputStream {
       {
         start: (given) => void (controller = given),
         pull: () => output.onRoom(),
-        // What nobody wants is taken all the same, so that the command does not wait.
+        // Canceled output is still taken, so that the command does not wait.
         cancel: () => void (isOver = true),
       },
       new ByteLengthQueuingStrategy({ highWaterMark: HELD_BYTES }),

@@ -1,14 +1,14 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
-/** Texts are kept as they are, or refused: a byte or a character that an encoding has not would become another one. */
+/** Texts are kept as they are, or refused: a byte or a character that an encoding lacks would become another one. */
 interface TextEncoding {
   decode(bytes: Uint8Array): string;
-  /** Undefined where the text cannot be written so. */
+  /** Undefined if the encoding cannot write the text. */
   encode(text: string): Uint8Array | undefined;
 }
 
 const unicode = (label: string, write: (text: string) => Uint8Array): TextEncoding => ({
-  // A byte order mark stays: what was read is written again as it was.
+  // A byte order mark stays, so that a text is written back unchanged.
   decode: (bytes) => new TextDecoder(label, { fatal: true, ignoreBOM: true }).decode(bytes),
   encode: (text) => (/\p{Surrogate}/u.test(text) ? undefined : write(text)),
 });
@@ -37,7 +37,7 @@ const ENCODINGS = new Map<string, TextEncoding>([
 /**
  * Reads a text.
  *
- * @throws SkillcellError `file.unreadable` where bytes are no text of the encoding, `options.invalid` for an encoding that there is not
+ * @throws SkillcellError `file.unreadable` if the bytes are no text of the encoding, `options.invalid` for an unknown encoding
  */
 export function decodeBytes(bytes: Uint8Array, path: string, name = 'utf-8'): string {
   const encoding = encodingOf(name, 'read a text file');
@@ -53,7 +53,7 @@ export function decodeBytes(bytes: Uint8Array, path: string, name = 'utf-8'): st
 /**
  * Writes a text.
  *
- * @throws SkillcellError `options.invalid` where the encoding has not all of its characters, or there is no such encoding
+ * @throws SkillcellError `options.invalid` if the encoding lacks a character of the text, or is unknown
  */
 export function encodeText(text: string, path: string, name = 'utf-8'): Uint8Array {
   const bytes = encodingOf(name, 'write a text file').encode(text);
