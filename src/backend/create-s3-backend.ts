@@ -24,8 +24,8 @@ import { formattedSkills, frontMatterText, skillText } from './skill-texts.ts';
 import { globMatch } from '../skills/text/glob-match.ts';
 
 /**
- * Opens a bucket for an agent of one user: skills at `/skills`, files of its thread at `/workspace` and of its ticket at `/ticket`.
- * Nothing is asked before the first call.
+ * Opens a bucket for the agent of one user: skills at `/skills`, files of its thread at `/workspace` and of its ticket at `/ticket`.
+ * No request is sent before the first call.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
     throw new SkillcellError('file.unreadable', `Cannot find the file: there is no such mount here, got ${mount}.`);
   };
 
-  /** The file of a path, else that of the path with `.md`. */
+  /** The file of a path, else the file of the path with `.md`. */
   const find = async (path: string, signal: AbortSignal | undefined): Promise<ReadFile & { path: string }> => {
     const { mount, path: below } = fileAt(path);
     const files = filesOf(mount);
@@ -75,7 +75,10 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
       const file = await files.read(`${below}${ending}`, signal);
       if (file !== undefined) return { ...file, path: `${mount}/${below}${ending}` };
     }
-    throw new SkillcellError('file.unreadable', `Cannot read the file: there is none, got ${quotedText(path)}.`);
+    throw new SkillcellError(
+      'file.unreadable',
+      `Cannot read the file: there is no such file, got ${quotedText(path)}.`,
+    );
   };
 
   const readText: S3Backend['readText'] = async (path, { convert = false, ...range } = {}) => {
@@ -85,7 +88,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
     return linesOf(textOf(content, found), range);
   };
 
-  /** What was left out of each mount but that of skills when it was listed last. */
+  /** Diagnostics of the last listing of each mount; those of skills are on the shelf. */
   const leftOut = new Map<MountName, readonly Diagnostic[]>();
   const filesBelow = async (path: string, signal: AbortSignal | undefined): Promise<string[]> => {
     const at = mountPath(path, 'folder');
@@ -129,7 +132,10 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
       const { mount, path: below } = fileAt(path);
       const file = await filesOf(mount).read(below, signal);
       if (file !== undefined) return file.content;
-      throw new SkillcellError('file.unreadable', `Cannot read the file: there is none, got ${quotedText(path)}.`);
+      throw new SkillcellError(
+        'file.unreadable',
+        `Cannot read the file: there is no such file, got ${quotedText(path)}.`,
+      );
     },
     async exists(path, { signal } = {}) {
       const { mount, path: below } = fileAt(path);
@@ -146,7 +152,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
         throw new SkillcellError('file.unreadable', message);
       }
       if ((await write(below, bytes, create ? { etag: null } : 'any', signal)) !== undefined) return;
-      throw new SkillcellError('store.conflict', `Cannot create the file: there is one, got ${quotedText(path)}.`);
+      throw new SkillcellError('store.conflict', `Cannot create the file: it exists already, got ${quotedText(path)}.`);
     },
     async edit(path, edit, { signal } = {}) {
       const { mount, path: below } = fileAt(path);
@@ -202,7 +208,7 @@ function fileAt(path: string): { mount: MountName; path: string } {
 
 function writer({ write }: MountedFiles, path: string): NonNullable<MountedFiles['write']> {
   if (write !== undefined) return write;
-  throw new SkillcellError('store.read-only', `Cannot write the file: it is only read here, got ${quotedText(path)}.`);
+  throw new SkillcellError('store.read-only', `Cannot write the file: it is read-only here, got ${quotedText(path)}.`);
 }
 
 function textOf(content: Uint8Array, path: string): string {
@@ -210,7 +216,7 @@ function textOf(content: Uint8Array, path: string): string {
   if ('text' in decoded) return decoded.text;
   const kind = binaryKindOf(path);
   const message = `Cannot read ${quotedText(path)} as text: it is a binary file (${kind}), got ${content.length} bytes.`;
-  const convert = kind === 'application/pdf' ? ', have its text taken out by `readText` with `convert`' : '';
+  const convert = kind === 'application/pdf' ? ', extract its text by `readText` with `convert`' : '';
   throw new SkillcellError('file.unreadable', message, {
     hint: `Ask for its bytes${convert}, or refer to the file by its path.`,
   });
@@ -230,13 +236,13 @@ function linesOf(text: string, { offset = 0, limit }: LineRange): string {
 }
 
 /**
- * Tells whether a pattern matches a whole path. `*` stands for any characters of one name, `?` for one, a name `**` for any number of
+ * Tells whether a pattern matches a whole path. `*` matches any characters of one name, `?` one character, and a name `**` any number of
  * names. Takes time linear in names × names.
  */
 function matchPath(pattern: string, path: string): boolean {
   const parts = pattern.split('/');
   const names = path.split('/');
-  // Which beginnings of the pattern match the names that were looked at.
+  // Positions in the pattern that the names so far can reach.
   let reached = new Set<number>(skipStars(parts, [0]));
   for (const name of names) {
     const points = [...name];
@@ -252,7 +258,7 @@ function matchPath(pattern: string, path: string): boolean {
   return reached.has(parts.length);
 }
 
-/** A `**` may stand for no name at all. */
+/** A `**` may match no name at all. */
 function skipStars(parts: readonly string[], places: readonly number[]): number[] {
   const all = [...places];
   for (const place of places) for (let at = place; parts[at] === '**'; at += 1) all.push(at + 1);

@@ -8,19 +8,19 @@ import type { MountedFiles } from './mounted-files.ts';
 export interface FileEdit {
   find: string;
   replace: string;
-  /** Each of them, where there are several. */
+  /** Whether each occurrence is replaced if there are several. */
   all?: boolean | undefined;
-  /** As the caller wrote it, for messages. */
+  /** The path of the caller, for messages. */
   path: string;
-  /** Below the mount. */
+  /** Path below the mount. */
   below: string;
   signal?: AbortSignal | undefined;
 }
 
-/** How often it is tried anew where another one writes meanwhile. */
+/** Attempts while another writer changes the file. */
 const TRIES = 8;
 
-/** Replaces a text in a file, onto what the file is at that moment. @returns how many were replaced */
+/** Replaces a text in the current version of a file. @returns the number of replacements */
 export async function editFile(
   { read, write }: { read: MountedFiles['read']; write: NonNullable<MountedFiles['write']> },
   { find, replace, all = false, path, below, signal }: FileEdit,
@@ -33,7 +33,7 @@ export async function editFile(
     if (file?.etag === undefined) throw refused('there is no such file', quotedText(path));
     const decoded = decodeText(file.content, READ_LIMIT);
     if (!('text' in decoded)) throw refused('it is no text file', `${file.content.length} bytes`);
-    // As it is, line ends and all: what was not asked for stays.
+    // The text with its own line ends, so that the rest of the file stays unchanged.
     const parts = Buffer.from(file.content).toString('utf8').split(find);
     const count = parts.length - 1;
     if (count === 0) throw refused('it does not hold the text', quotedText(find));

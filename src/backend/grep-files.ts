@@ -6,7 +6,7 @@ import { READ_LIMIT } from '../skills/load/files/read-skill-file.ts';
 import { cutTo } from '../skills/text/text.ts';
 import type { GrepResult } from './s3-backend.ts';
 
-/** What is searched, and for what. */
+/** The text and the files of a search. */
 export interface GrepOptions {
   text: string;
   /** Whether the text is a pattern. */
@@ -18,7 +18,7 @@ export interface GrepOptions {
 
 const LIMITS = { matches: 1_000, bytes: 64 * 1024 * 1024, pattern: 512, lineCharacters: 500 } as const;
 
-/** Searches files line by line. What was not searched is named. */
+/** Searches files line by line, and lists the files that were not searched. */
 export async function grepFiles({ text, regex, paths, read }: GrepOptions): Promise<GrepResult> {
   const isMatch = matcher(text, regex);
   const result: GrepResult = { matches: [], skipped: [], more: false };
@@ -35,7 +35,7 @@ export async function grepFiles({ text, regex, paths, read }: GrepOptions): Prom
     try {
       content = await read(path);
     } catch (error) {
-      // One file that is too large does not keep the others from being searched.
+      // A file that is too large does not stop the search of the others.
       if (SkillcellError.isInstance(error) && error.code === 'file.unreadable') return 'it is too large';
       throw error;
     }
@@ -66,7 +66,7 @@ function matcher(text: string, regex: boolean): (line: string) => boolean {
     const pattern = RE2JS.compile(text);
     return (line) => pattern.matcher(line).find();
   } catch (cause) {
-    const message = `Cannot search: the pattern is none of RE2, got ${quotedText(text)}.`;
+    const message = `Cannot search: the pattern is not one of RE2, got ${quotedText(text)}.`;
     throw new SkillcellError('usage.invalid', message, { cause });
   }
 }

@@ -6,21 +6,21 @@ import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { S3Backend } from './s3-backend.ts';
 import type { SkillsState } from './skills-middleware.ts';
 
-/** What a model is told once a skill is loaded: its instructions come with the next request. */
+/** The answer to a model that loads a skill: the instructions come with the next request. */
 export interface LoadedSkillNote {
   loaded: string;
 }
 
 /**
- * A tool of the AI SDK by which a model loads a skill: from the next request on, `skillsMiddleware` shows it that one.
+ * A tool of the AI SDK by which a model loads a skill: from the next request on, `skillsMiddleware` shows that skill.
  *
- * @param state what the middleware was given as well
+ * @param state the same state that the middleware gets
  *
  * @example
  * ```ts
  * import { loadSkillTool, type SkillsState } from 'skillcell/backend';
  *
- * // In place of a backend of a bucket.
+ * // Stands in for a backend of a bucket.
  * const backend = { offersSkill: async () => true, loadSkillContent: async () => 'Text.' };
  * const state: SkillsState = {};
  * const tool = loadSkillTool(backend, state);
@@ -43,7 +43,7 @@ export function loadSkillTool(
         (await backend.offersSkill(skill_path, call)) &&
         (await backend.loadSkillContent(skill_path, call)) !== undefined;
       if (!isThere) {
-        const message = `Cannot load the skill: there is none of this path, got ${quotedText(skill_path)}.`;
+        const message = `Cannot load the skill: there is no skill at this path, got ${quotedText(skill_path)}.`;
         throw new SkillcellError('skills.reference-unknown', message, { hint: 'Use a path of the list of skills.' });
       }
       state.currentSkill = skill_path;

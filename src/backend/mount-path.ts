@@ -4,10 +4,10 @@ import { keyFault } from '../library/stores/s3/key-fault.ts';
 
 /** Names under which an agent sees a bucket. */
 export const MOUNTS = ['/skills', '/ticket', '/workspace'] as const;
-/** One of them. */
+/** The name of one mount. */
 export type MountName = (typeof MOUNTS)[number];
 
-/** A path as an agent writes it, taken apart. */
+/** A parsed path of an agent. */
 export interface MountPath {
   mount: MountName;
   /** Below the mount, without a slash at its end; empty for the mount itself. */
@@ -15,10 +15,10 @@ export interface MountPath {
 }
 
 /**
- * Takes a path apart. A mount ends where a name ends: `/skillset` is none. Nothing is normalised, but for one slash at the end of a folder.
+ * Parses a path. The name of a mount must match whole: `/skillset` is no mount. Nothing is normalised, but for one slash at the end of a folder.
  *
- * @param as what the path is to name
- * @returns undefined for `/`, where that may be named
+ * @param as whether the path is to name a file or a folder
+ * @returns undefined for the folder `/`
  * @throws SkillcellError `store.key-invalid`
  */
 export function mountPath(given: string, as: 'file' | 'folder'): MountPath | undefined {

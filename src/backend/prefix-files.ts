@@ -6,12 +6,12 @@ import { listPrefix } from '../library/stores/s3/list-prefix.ts';
 import type { S3Access } from '../library/stores/s3/s3-access.ts';
 import type { MountedFiles } from './mounted-files.ts';
 
-/** How often a file is read that is written to meanwhile. */
+/** Attempts to read a file that is written meanwhile. */
 const READS = 4;
 
-/** The objects below a prefix as files. */
+/** The objects below a prefix, as files. */
 export function prefixFiles(access: S3Access, prefix: string, writable: boolean): MountedFiles {
-  /** Undefined where the path with its prefix is longer than a key may be: then there is no such file. */
+  /** Undefined if the path with its prefix is too long for a key: then there is no such file. */
   const keyOf = (path: string): string | undefined => {
     const key = `${prefix}${path}`;
     return keyFault(key) === undefined ? key : undefined;

@@ -6,28 +6,28 @@ import type { Orchestrator } from '../jobs/orchestrator.ts';
 import { checkedName, checkedPrefix } from '../library/stores/s3/key-fault.ts';
 import { CONNECTION_SHAPE, checkConnection, type S3Connection } from '../library/stores/s3/s3-options.ts';
 
-/** Whose skills and files an agent works with, and in which bucket they are. */
+/** The user, the thread and the ticket of an agent, and the bucket with their skills and files. */
 export interface S3BackendOptions extends S3Connection {
   /** Skills lie below `{userId}/skills/`. */
   userId: string;
-  /** `/workspace` lies below `threads/{threadId}/`. Without it there is none. */
+  /** `/workspace` lies below `threads/{threadId}/`. Without it there is no `/workspace`. */
   threadId?: string | undefined;
-  /** `/ticket` lies below `tickets/{ticketId}/`. Without it there is none. */
+  /** `/ticket` lies below `tickets/{ticketId}/`. Without it there is no `/ticket`. */
   ticketId?: string | undefined;
-  /** Skills of all: below `{company}/skills/`, or, with a slash in it, below this prefix. The user's stand before them. */
+  /** Shared skills: below `{company}/skills/`, or, with a slash in it, below this prefix. The user's skills take precedence. */
   company?: string | undefined;
-  /** Which files `/skills` shows: of all skills, or of those that were loaded by `loadSkillContent`. @default 'all' */
+  /** Files that `/skills` shows: those of all skills, or of skills that `loadSkillContent` has loaded. @default 'all' */
   visible?: 'all' | 'loaded' | undefined;
   /** Whether `/ticket` may be written to. @default false */
   writableTicket?: boolean | undefined;
-  /** Who asks: the skills that a policy keeps from it are not there. */
+  /** The consumer: skills that a policy denies it are hidden. */
   consumer?: string | undefined;
   agentsConfig?: AgentsConfig | undefined;
-  /** What was read is kept here. @default the cache of this user of the machine */
+  /** Folder of the cache for reads. @default the cache of this user of the machine */
   cacheDir?: string | undefined;
-  /** Makes texts of PDFs, in a sandbox of level `namespace` or more. @default one of its own, at the first PDF */
+  /** Extracts the texts of PDFs, in a sandbox of level `namespace` or more. @default one of its own, at the first PDF */
   orchestrator?: Pick<Orchestrator, 'exec' | 'readArtifact'> | undefined;
-  /** The most that one PDF may take. @default 30 seconds, 384 MiB */
+  /** Limits for one PDF. @default 30 seconds, 384 MiB */
   pdfLimits?: { timeoutMs?: number | undefined; memoryMib?: number | undefined } | undefined;
 }
 
@@ -60,11 +60,11 @@ const schema = z.strictObject({
   ),
 });
 
-/** Names that stand at the top of a bucket for something else than a user. */
+/** Names at the top of a bucket that are not names of users. */
 const TAKEN = new Set(['threads', 'tickets']);
 
 /**
- * Checks options, and tells where in the bucket each of the mounts is.
+ * Checks options, and gives the prefix of each mount in the bucket.
  *
  * @throws SkillcellError `options.invalid`; `store.key-invalid` for an id that is no plain name
  */
@@ -98,7 +98,7 @@ function overlaps(a: string, b: string): boolean {
   return a.startsWith(b) || b.startsWith(a);
 }
 
-/** The first name of a key. */
+/** Checks the first name of a key. */
 function ownerName(name: string, what: string): string {
   if (!TAKEN.has(checkedName(name, what))) return name;
   const message = `Cannot open the backend: ${what} is the name of a folder for threads or tickets, got ${name}.`;

@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
 
-/** Which lines of a text are wanted. */
+/** A range of lines of a text. */
 export interface LineRange {
   /** Lines to leave out at the beginning. @default 0 */
   offset?: number;
-  /** Lines from there; at most 2,000. @default all that there are */
+  /** Lines from there; at most 2,000. @default all lines */
   limit?: number;
   signal?: AbortSignal;
 }
@@ -17,53 +17,53 @@ export interface GrepMatch {
   text: string;
 }
 
-/** What a search found, and where it has not looked. */
+/** The lines that a search found, and the files that it did not search. */
 export interface GrepResult {
   matches: GrepMatch[];
   /** Files that were not searched, and why. */
   skipped: { path: string; reason: string }[];
-  /** Whether there is more than is given. */
+  /** Whether there are more matches. */
   more: boolean;
 }
 
-/** Options of a call that waits. */
+/** Options of an asynchronous call. */
 export interface BackendCall {
   signal?: AbortSignal;
 }
 
 /**
- * Files of a bucket as an agent sees them: `/skills`, which is only read, `/workspace` of its thread, and `/ticket`. Paths are taken as they
- * are written; `..` and the like are refused. All calls may throw `store.unavailable` and `store.key-invalid`.
+ * Files of a bucket for an agent: `/skills`, which is read-only, `/workspace` of its thread, and `/ticket`. Paths are not normalised; `..` and
+ * the like are refused. All calls may throw `store.unavailable` and `store.key-invalid`.
  */
 export interface S3Backend extends AsyncDisposable {
-  /** What is in a folder, one level, as whole paths; `/` has the mounts. */
+  /** Lists one level of a folder, as whole paths; `/` lists the mounts. */
   ls(path: string, call?: BackendCall): Promise<string[]>;
-  /** A text file. `.md` is added where there is none of the path as it is. @throws SkillcellError `file.unreadable` */
+  /** Reads a text file. `.md` is appended if there is no file at the path itself. @throws SkillcellError `file.unreadable` */
   read(path: string, range?: LineRange): Promise<string>;
-  /** The same; `convert` makes a text of a PDF. @throws SkillcellError `file.unreadable` */
+  /** The same; `convert` extracts the text of a PDF. @throws SkillcellError `file.unreadable` */
   readText(path: string, options?: LineRange & { convert?: boolean }): Promise<string>;
-  /** @throws SkillcellError `file.unreadable` where there is none, or it is over 10 MiB */
+  /** @throws SkillcellError `file.unreadable` if there is no file, or it is over 10 MiB */
   readBytes(path: string, call?: BackendCall): Promise<Uint8Array>;
   exists(path: string, call?: BackendCall): Promise<boolean>;
-  /** @param options `create`: only where there is none yet. @throws SkillcellError `store.read-only`, `store.conflict`, `store.unsupported` */
+  /** @param options `create`: only if there is no file yet. @throws SkillcellError `store.read-only`, `store.conflict`, `store.unsupported` */
   write(path: string, content: string | Uint8Array, options?: BackendCall & { create?: boolean }): Promise<void>;
-  /** Replaces a text that stands in a file once, or each of them with `all`. @returns how many. @throws SkillcellError as `write`, and `file.unreadable` */
+  /** Replaces a text that a file holds once, or each occurrence with `all`. @returns the number of replacements. @throws SkillcellError as `write`, and `file.unreadable` */
   edit(path: string, edit: { find: string; replace: string; all?: boolean }, call?: BackendCall): Promise<number>;
   /** Files of a folder whose path below it matches: `*` within a name, `**` for any names. @default below all mounts */
   glob(pattern: string, options?: BackendCall & { path?: string }): Promise<string[]>;
   /** Lines that hold a text, or match a pattern of RE2 with `regex`. */
   grep(text: string, options?: BackendCall & { path?: string; glob?: string; regex?: boolean }): Promise<GrepResult>;
-  /** Paths of skills, `category/skill`. @param category one of them, or `all` */
+  /** Paths of skills, `category/skill`. @param category a category, or `all` */
   loadSkills(category?: string, call?: BackendCall): Promise<string[]>;
   /** The frontmatters of skills, one after the other, each with its path. */
   loadSkillsFrontmatter(category?: string, call?: BackendCall): Promise<string>;
   /** Paths and descriptions of skills, below their categories. */
   loadAllSkillsFormatted(category?: string, call?: BackendCall): Promise<string>;
-  /** SKILL.md of a skill; undefined where there is none of this path that may be had. */
+  /** SKILL.md of a skill; undefined if no skill that the consumer may have is at this path. */
   loadSkillContent(path: string, call?: BackendCall): Promise<string | undefined>;
   /** Whether a model may load the skill by itself. */
   offersSkill(path: string, call?: BackendCall): Promise<boolean>;
-  /** What was left out when skills were looked at last, and when each of the other mounts was listed last, and why. */
+  /** Diagnostics of the last look at skills, and of the last listing of each other mount. */
   readonly diagnostics: readonly Diagnostic[];
   close(): Promise<void>;
 }

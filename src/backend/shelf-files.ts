@@ -11,7 +11,7 @@ export interface ShelfFilesOptions {
   shows(skill: ShelvedSkill): boolean;
 }
 
-/** The files of skills: what their lists name, and nothing that lies beside them. */
+/** The files of skills: those on their lists, but no others beside them. */
 export function shelfFiles({ shelf, shows }: ShelfFilesOptions): MountedFiles {
   /** The skill that a path leads into, and the rest of the path. */
   const find = async (
@@ -43,7 +43,7 @@ export function shelfFiles({ shelf, shows }: ShelfFilesOptions): MountedFiles {
           if (whole.startsWith(below)) files.push({ path: whole, bytes });
         }
       }
-      // The shelf says itself what it has left out.
+      // The shelf reports its own diagnostics.
       return { files, diagnostics: [] };
     },
     async has(path, signal) {

@@ -10,14 +10,14 @@ import { type ParsedSkill, parseSkillMarkdown } from '../skills/parse/parse-skil
 import type { Policy } from '../skills/select/policy.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
 
-/** Heads that are asked for at once. */
+/** Heads that are requested at once. */
 const AT_ONCE = 16;
 
-/** A skill that this consumer may have, as it was listed last. */
+/** A skill that this consumer may have, as of the last look. */
 export interface ShelvedSkill {
-  /** `category/skill`: what it is known by. */
+  /** `category/skill`, which identifies it. */
   path: string;
-  /** Everything before the last name of the path; empty where there is none. */
+  /** All of the path before its last name; empty if it has one name. */
   category: string;
   item: StoreItem;
   store: SkillStore;
@@ -25,18 +25,18 @@ export interface ShelvedSkill {
   parsed: ParsedSkill;
 }
 
-/** The skills of a user and of a company, one a path. */
+/** The skills of a user and of a company, one for each path. */
 export interface SkillShelf {
-  /** Looks at the buckets anew. @throws SkillcellError `store.unavailable` */
+  /** Looks at the buckets again. @throws SkillcellError `store.unavailable` */
   look(signal?: AbortSignal): Promise<ReadonlyMap<string, ShelvedSkill>>;
-  /** As they were looked at last; looks where nobody did. */
+  /** The skills of the last look; looks if there was none. */
   known(signal?: AbortSignal): Promise<ReadonlyMap<string, ShelvedSkill>>;
-  /** All files of a skill, as they were when it was looked at; looks anew where they are not there any more. */
+  /** All files of a skill, in the version of the last look; looks again if that version is gone. */
   open(skill: ShelvedSkill, signal?: AbortSignal): Promise<SkillView>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Puts the skills of stores together. @param stores the one that counts first; those after it fill in what it has not */
+/** Puts the skills of stores together. @param stores by precedence: later ones add only skills that are missing */
 export function shelveSkills(stores: readonly SkillStore[], policy: Policy): SkillShelf {
   let shelf: Map<string, ShelvedSkill> | undefined;
   let diagnostics: Diagnostic[] = [];
@@ -69,7 +69,7 @@ export function shelveSkills(stores: readonly SkillStore[], policy: Policy): Ski
     return shelf;
   };
 
-  /** Undefined where the skill went while its list was read. */
+  /** Undefined if the skill vanished while its list was read. */
   const headOf = async (
     store: SkillStore,
     item: StoreItem,
@@ -110,7 +110,7 @@ export function shelveSkills(stores: readonly SkillStore[], policy: Policy): Ski
   };
 }
 
-/** The full id that a policy knows a skill by; undefined where it is none, for reasons that are said. */
+/** The full id of a skill for policies; undefined if it has none, with the reasons in `said`. */
 function judge(item: StoreItem, parsed: ParsedSkill, said: Diagnostic[]): string | undefined {
   said.push(...parsed.diagnostics);
   if (!parsed.loaded) return undefined;
@@ -128,7 +128,7 @@ function judge(item: StoreItem, parsed: ParsedSkill, said: Diagnostic[]): string
   return published?.id;
 }
 
-/** The bytes of a file of a view. */
+/** The bytes of a file of a view; undefined if it is not listed, or has changed. */
 export function viewedBytes(view: SkillView, path: string): Uint8Array | undefined {
   const listed = view.files.find((file) => file.path === path);
   if (listed === undefined) return undefined;

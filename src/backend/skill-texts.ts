@@ -3,19 +3,19 @@ import { oneLine } from '../skills/text/text.ts';
 import { readFrontMatter } from '../skills/parse/front-matter.ts';
 import type { ShelvedSkill } from './skill-shelf.ts';
 
-/** SKILL.md as a text, line ends as they are read. */
+/** SKILL.md as decoded text. */
 export function skillText({ head }: ShelvedSkill): string {
   const decoded = decodeText(head.skillFile.bytes);
   return 'text' in decoded ? decoded.text : '';
 }
 
-/** What stands between the fences of SKILL.md, below its path, by which the skill is loaded. */
+/** The frontmatter of SKILL.md, below the path that loads the skill. */
 export function frontMatterText(skill: ShelvedSkill): string {
   const read = readFrontMatter(skillText(skill), { recover: true });
   return `---\n# ${skill.path}\n${read.ok ? read.block.trimEnd() : ''}\n---`;
 }
 
-/** Skills below the names of their categories, one a line. Nothing that a skill says of itself begins a line. */
+/** Skills below the names of their categories, one a line. No text of a skill begins a line. */
 export function formattedSkills(skills: readonly ShelvedSkill[]): string {
   const parts: string[] = [];
   for (const category of new Set(skills.map((skill) => skill.category))) {

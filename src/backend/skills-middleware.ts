@@ -2,17 +2,17 @@ import type { LanguageModelMiddleware } from 'ai';
 import { removeHidden } from '../skills/text/hidden-characters.ts';
 import type { S3Backend } from './s3-backend.ts';
 
-/** What of a conversation says which skill it is about. */
+/** The part of a conversation that selects its skill. */
 export interface SkillsState {
-  /** Path of the skill that was loaded, `category/skill`. */
+  /** Path of the loaded skill, `category/skill`. */
   currentSkill?: string | undefined;
-  /** Whose skills are shown as long as none is loaded. @default all */
+  /** Category of the skills that are shown while none is loaded. @default all */
   category?: string | undefined;
 }
 
 /**
- * Puts skills into the instructions of a model, at each request anew: that which is loaded, between lines of `---`, or else the frontmatters
- * of those that there are.
+ * Puts skills into the instructions of a model, at each request anew: the loaded skill, between lines of `---`, or else the frontmatters
+ * of the available skills.
  *
  * @param state is read at each request; `loadSkillTool` writes to it
  *
@@ -22,7 +22,7 @@ export interface SkillsState {
  * import { generateText, wrapLanguageModel } from 'ai';
  * import { MockLanguageModelV4 } from 'ai/test';
  *
- * // In place of a model, and of a backend of a bucket.
+ * // Stand in for a model, and for a backend of a bucket.
  * const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
  * const finishReason = { unified: 'stop', raw: 'stop' } as const;
  * const asked = new MockLanguageModelV4({ doGenerate: { content: [{ type: 'text', text: 'Done.' }], finishReason, usage, warnings: [] } });

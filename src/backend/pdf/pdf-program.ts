@@ -1,4 +1,4 @@
-/** Names of files that the program finds beside itself, in the sandbox. */
+/** Names of the files beside the program, in the sandbox. */
 export const PDF_FILES = {
   unpdf: 'unpdf/index.mjs',
   pdfjs: 'unpdf/pdfjs.mjs',
@@ -7,14 +7,14 @@ export const PDF_FILES = {
   text: 'text.txt',
 } as const;
 
-/** What the program ends with where the document needs too much memory. */
+/** Exit code of the program if the document needs too much memory. */
 export const MEMORY_EXIT = 86;
 
 /**
- * What runs in the sandbox. The document is read in a thread with a bound on its heap; the first one looks at the memory of both, since not
+ * The program of the sandbox. A thread with a bounded heap reads the document; the main thread watches the memory of both, since not
  * every sandbox has a bound on that.
  *
- * @param memoryMib of both together
+ * @param memoryMib the most memory of both threads together
  */
 export function pdfProgram(memoryMib: number): string {
   return `import { Worker } from 'node:worker_threads';
@@ -30,7 +30,7 @@ worker.on('exit', () => clearInterval(watch));
 `;
 }
 
-/** The thread that reads. */
+/** The thread that reads the document. */
 export const PDF_WORKER: string = `import { readFileSync, writeFileSync } from 'node:fs';
 import { definePDFJSModule, extractText } from './${PDF_FILES.unpdf}';
 await definePDFJSModule(() => import('./${PDF_FILES.pdfjs}'));

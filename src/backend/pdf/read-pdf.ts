@@ -14,15 +14,15 @@ import { hash } from 'node:crypto';
 import { readChecked, writeChecked } from '../../library/stores/cache/checked-file.ts';
 import { privateFolder } from '../../library/stores/cache/private-folder.ts';
 
-/** Texts that were made of documents, by the digests of those. */
+/** Texts of documents, by the digests of the documents. */
 export interface KeptTexts {
   find(digest: string): string | undefined;
   keep(digest: string, text: string): void;
 }
 
-/** Makes texts of PDFs. */
+/** Extracts the texts of PDFs. */
 export interface PdfReader {
-  /** @throws SkillcellError `file.unreadable` with what is wrong with the document, `runner.isolation-unmet`, `orchestrator.closed` */
+  /** @throws SkillcellError `file.unreadable` with the fault of the document, `runner.isolation-unmet`, `orchestrator.closed` */
   read(document: Uint8Array, path: string, signal?: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
@@ -35,10 +35,10 @@ export interface PdfReaderOptions {
 }
 
 const DEFAULT_LIMITS = { timeoutMs: 30_000, memoryMib: 384 };
-/** What a sandbox has beyond what the program may have, so that the program is the one who says that it was too much. */
+/** Memory of a sandbox beyond the limit of the program, so that the program itself reports the excess. */
 const MEMORY_MARGIN_MIB = 128;
 
-/** Reads PDFs in sandboxes: a document is written by anybody, and what reads it is large. Texts are kept by the digests of documents. */
+/** Reads PDFs in sandboxes: documents are not trusted, and their reader is large. Texts are kept by the digests of documents. */
 export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderOptions): PdfReader {
   const { timeoutMs = DEFAULT_LIMITS.timeoutMs, memoryMib = DEFAULT_LIMITS.memoryMib } = limits;
   let texts: KeptTexts | undefined;
@@ -77,7 +77,7 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
                 ? `its text has more than ${READ_LIMIT} bytes`
                 : result.stderr.text.includes('PasswordException')
                   ? 'it has a password'
-                  : `it is none that can be read (${said(result.stderr.text)})`;
+                  : `it cannot be read (${said(result.stderr.text)})`;
         throw unreadable(reason, path);
       }
       const text = await host.readArtifact(result, PDF_FILES.text, 'utf8');
@@ -91,7 +91,7 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
   };
 }
 
-/** Whether it begins as readers of PDFs want it: a thousand bytes of something else may stand before. */
+/** Whether it begins as readers of PDFs accept it: about a thousand other bytes may come first. */
 export function isPdf(content: Uint8Array): boolean {
   return Buffer.from(content.subarray(0, 1_024)).includes('%PDF-');
 }
@@ -101,13 +101,13 @@ function unreadable(reason: string, path: string): SkillcellError {
   return new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
 }
 
-/** The last line of what the program said, which a document may have written. */
+/** The last line that the program wrote, which may be text of the document. */
 function said(stderr: string): string {
   const line = oneLine(stderr.trim().split('\n').at(-1) ?? '').slice(0, 120);
   return line === '' ? 'no reason is given' : visibleText(line);
 }
 
-/** What makes texts, with its version: another one makes other texts. */
+/** Name and version of the extractor: another version extracts other texts. */
 function maker(): string {
   const manifest = readFileSync(join(unpdfFolder(), '..', 'package.json'), 'utf8');
   return `unpdf-${(JSON.parse(manifest) as { version: string }).version}`;
@@ -132,9 +132,9 @@ function programFiles(): Record<string, Uint8Array | string> {
 }
 
 /**
- * Texts in a cache, which makes room for them as for all that it holds.
+ * Texts in a cache, which evicts them like its other entries.
  *
- * @param maker what makes them, with its version: another one may make another text
+ * @param maker name and version of the extractor: another one may extract another text
  */
 export function openKeptTexts(cache: TreeCache, maker: string): KeptTexts {
   let folder: string | undefined;
@@ -148,7 +148,7 @@ export function openKeptTexts(cache: TreeCache, maker: string): KeptTexts {
         writeChecked(opened(), nameOf(digest), bytes);
         cache.added(bytes.length);
       } catch {
-        // A full disk, say: it is made again.
+        // For example a full disk: the text is extracted again.
       }
     },
   };
