@@ -1,6 +1,6 @@
 /// <reference types="node" preserve="true" />
 /** Runs model-written code in isolated sandboxes and carries Agent Skills into them. */
-// First, so that an older Node says so before a package that it cannot run is evaluated.
+// First, so that an older Node is named as the fault before a package that it cannot run is evaluated.
 import './contracts/require-node.ts';
 
 export { createModelGateway } from './models/gateways/create-model-gateway.ts';

@@ -2,7 +2,7 @@ import type { EvalRun, EvalSide } from './eval-report.ts';
 import type { MadeEvalRun } from './make-run.ts';
 import { seededRandom, type SeededRandom } from './seeded-random.ts';
 
-/** One run that is to be made. */
+/** One run to make. */
 export interface PlannedRun {
   /** Index of the eval. */
   eval: number;
@@ -11,30 +11,30 @@ export interface PlannedRun {
   run: number;
 }
 
-/** After so many runs in a row that came to nothing, the next would as well. */
+/** After so many failed runs in a row, the next would fail as well. */
 const FAILURES_IN_A_ROW = 3;
 
-/** What is to be run, and how. */
+/** The runs to make, and their order. */
 export interface ConductOptions {
-  /** How many evals there are. */
+  /** Number of evals. */
   evals: number;
   sides: readonly [EvalSide, EvalSide];
   runs: number;
   seed: number;
   signal: AbortSignal | undefined;
   make(planned: PlannedRun): Promise<MadeEvalRun>;
-  /** Told of each run; the next one waits for it. */
+  /** Receives each run; the next one waits for it. */
   onRun: ((made: MadeEvalRun, progress: EvalProgress) => void | Promise<void>) | undefined;
 }
 
-/** Where a run stands among all. */
+/** The position of a run among all. */
 export interface EvalProgress {
   /** From 1. */
   index: number;
   total: number;
 }
 
-/** What was run. */
+/** The runs that were made. */
 export interface ConductedEval {
   results: EvalRun[];
   models: string[];
@@ -43,7 +43,7 @@ export interface ConductedEval {
   gaveUp: boolean;
 }
 
-/** Makes all runs of an eval, one after the other, until it is interrupted or nothing comes of them. */
+/** Makes all runs of an eval, one after the other, until it is interrupted or too many runs fail in a row. */
 export async function conductEval(options: ConductOptions): Promise<ConductedEval> {
   const { evals, sides, runs, seed, signal, make, onRun } = options;
   const schedule = scheduleRuns(evals, sides, runs, seededRandom(seed));
@@ -64,8 +64,8 @@ export async function conductEval(options: ConductOptions): Promise<ConductedEva
 }
 
 /**
- * Puts the runs in an order: round after round every eval once on each side, evals and sides of a round at random. What changes over time, such as a
- * service that is slow in the evening, so meets both sides alike, and what is there after an interruption is as good as even.
+ * Orders the runs: each round has every eval once on each side, evals and sides in random order. Changes over time, such as a service that is
+ * slow in the evening, thus affect both sides alike, and an interrupted evaluation is almost even.
  */
 export function scheduleRuns(
   evals: number,

@@ -3,13 +3,13 @@ import type { Outcome } from '../contracts/jobs/result.ts';
 /** Schema name of a report. */
 export const EVAL_REPORT_SCHEMA = 'skillcell/skill-eval@1';
 
-/** What the runs say of a skill. */
+/** The verdict of the runs on a skill. */
 export type EvalVerdict = 'better' | 'worse' | 'no-difference' | 'could-not-measure';
 
 /** One side of a comparison: runs with the skill, those without it, or, with `aa`, again with it. */
 export type EvalSide = 'with' | 'without' | 'again';
 
-/** What became of one assertion in one run. */
+/** The outcome of one assertion in one run. */
 export interface AssertionOutcome {
   /** `unchecked` is prose, which no code can judge: it counts neither for nor against. */
   status: 'passed' | 'failed' | 'unchecked';
@@ -24,22 +24,22 @@ export interface EvalRun {
   side: EvalSide;
   /** From 1. */
   run: number;
-  /** `measured`; `invalid` where its prompt was not that of its side; `failed` where the model, the sandbox or a check did not do its part. */
+  /** `measured`; `invalid` if a prompt did not belong to its side; `failed` if the model, the sandbox or a check failed. */
   status: 'measured' | 'invalid' | 'failed';
   /** Why it was not measured. */
   reason?: string;
-  /** How its job ended; absent where it came to no result. */
+  /** How its job ended; absent if it had no result. */
   outcome?: Outcome;
-  /** Of the checked assertions, the part that passed; absent where it was not measured. */
+  /** The part of the checked assertions that passed; absent if it was not measured, or has none to check. */
   passRate?: number;
   /** In the order of the eval. */
   assertions: AssertionOutcome[];
   tokens: TokenCount;
-  /** Digests of what the model was asked, in order. */
+  /** Digests of the prompts, in order. */
   promptSha256: string[];
 }
 
-/** Tokens of requests and answers; null where a service does not say. */
+/** Tokens of requests and answers; null if a service does not report them. */
 export interface TokenCount {
   input: number | null;
   output: number | null;
@@ -54,20 +54,20 @@ export interface EvalSideReport {
   measured: number;
   /** Runs that were measured and passed every checked assertion. */
   passed: number;
-  /** The mean of its runs' pass rates, each eval counting the same; null where nothing was measured. */
+  /** The mean of the pass rates of its runs, with the same weight for each eval; null if nothing was measured. */
   passRate: number | null;
-  /** Of all its runs, measured or not. */
+  /** Tokens of all its runs, measured or not. */
   tokens: TokenCount;
 }
 
-/** By how much the pass rate of the first side is above that of the second. */
+/** The pass rate of the first side minus that of the second. */
 export interface EvalDifference {
   /** From -1 to 1. */
   value: number;
-  /** 95 % interval. It reaches zero where the test leaves a difference open, and at most ends there where the test finds one. */
+  /** 95 % interval. It reaches zero if the test leaves a difference open, and ends at zero at most if the test finds one. */
   low: number;
   high: number;
-  /** How often chance alone makes such a difference, in either direction. */
+  /** How often chance alone makes a difference this large, in either direction. */
   pValue: number;
 }
 
@@ -84,14 +84,14 @@ export interface EvalAssertionReport {
 export interface EvalCaseReport {
   id: string;
   prompt: string;
-  /** What is expected, in words of the author. */
+  /** The expected output, in words of the author. */
   expectedOutput?: string;
   /** Measured runs and the mean of their pass rates, by side. */
   sides: Partial<Record<EvalSide, { measured: number; passRate: number | null }>>;
   assertions: EvalAssertionReport[];
 }
 
-/** What `evaluateSkill` found out. The same answers of a model give the same report. */
+/** The result of `evaluateSkill`. The same answers of a model give the same report. */
 export interface SkillEvalReport {
   schema: typeof EVAL_REPORT_SCHEMA;
   skill: { id: string; digest: string };
@@ -100,21 +100,21 @@ export interface SkillEvalReport {
   reason?: string;
   /** Whether both sides carry the skill. */
   aa: boolean;
-  /** Runs of each eval on each side that were asked for. */
+  /** Requested runs of each eval on each side. */
   runs: number;
-  /** What the order of the runs and the shuffles of the test were made from. */
+  /** Seed for the order of the runs and for the shuffles of the test. */
   seed: number;
   /** Models that answered. */
   models: string[];
-  /** Whether it was ended before its time. */
+  /** Whether the evaluation was interrupted. */
   interrupted: boolean;
   /** The side with the skill first. */
   sides: [EvalSideReport, EvalSideReport];
-  /** Null where there is nothing to compare. */
+  /** Null if there is nothing to compare. */
   difference: EvalDifference | null;
   evals: EvalCaseReport[];
-  /** Each run that was made, in that order. */
+  /** Each run, in the order in which they were made. */
   results: EvalRun[];
-  /** What a reader should know besides. */
+  /** Further notes for the reader. */
   notes: string[];
 }

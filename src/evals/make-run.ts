@@ -11,7 +11,7 @@ import { sumTokens } from './report/judge-runs.ts';
 import type { ObservedModel } from './observe-model.ts';
 import { sideFault } from './prove-side.ts';
 
-/** What of a codegen job is the same for every run. */
+/** Options of a codegen job that are the same for every run. */
 export type EvalJobOptions = Pick<
   CodegenOptions,
   'runner' | 'isolation' | 'language' | 'model' | 'maxAttempts' | 'limits' | 'budget' | 'env'
@@ -20,15 +20,15 @@ export type EvalJobOptions = Pick<
 /** A run that was made. */
 export interface MadeEvalRun {
   row: EvalRun;
-  /** What its job came to; absent where it came to no result. */
+  /** Result of its job; absent if it had none. */
   result?: JobResult;
   /** Bytes of its artifacts, by path. */
   files: ReadonlyMap<string, Uint8Array>;
-  /** What the models wrote, in order. */
+  /** Answers of the models, in order. */
   answers: ModelAnswer[];
 }
 
-/** What runs are made with. */
+/** The context of runs. */
 export interface MakeRunOptions {
   orchestrator: Pick<Orchestrator, 'codegen' | 'readArtifact'>;
   model: ObservedModel;
@@ -39,9 +39,9 @@ export interface MakeRunOptions {
 }
 
 /**
- * Makes one run of an eval: a codegen job, and the checks of what it left.
+ * Makes one run of an eval: a codegen job, and the checks of its output.
  *
- * @throws SkillcellError for what no run could be made with; what befell this run alone is in its row
+ * @throws SkillcellError for faults that every run would have; faults of this run alone are in its row
  */
 export async function makeRun(
   planned: PlannedEval,
@@ -115,9 +115,9 @@ async function readArtifacts(
 }
 
 /**
- * Why a job of ours came to nothing. What every other run would meet as well is thrown on.
+ * Why a job had no result. Faults that every other run would have as well are thrown on.
  *
- * @param origin where what the job was given comes from: an eval gives all of its runs the same, a run what its program left
+ * @param origin source of the job's input: an eval gives all of its runs the same input, a run the output of its program
  */
 export function ownFailure(error: unknown, origin: 'eval' | 'run'): string {
   if (!SkillcellError.isInstance(error)) throw error;
@@ -136,7 +136,7 @@ async function judge(
   const { outcome, error, codegen } = product.result;
   if (outcome === 'canceled') return { status: 'failed', reason: 'it was canceled', assertions: [] };
   if (error?.name === 'ModelTimeout') return { status: 'failed', reason: error.message, assertions: [] };
-  // A budget, say, that did not cover the first request.
+  // For example a budget that did not cover the first request.
   if (codegen?.attempts.length === 0)
     return { status: 'failed', reason: error?.message ?? 'nothing was written', assertions: [] };
   if (fault !== undefined) return { status: 'invalid', reason: fault, assertions: [] };
@@ -159,7 +159,7 @@ async function judge(
 async function outcomeOf({ check }: Assertion, product: RunProduct): Promise<AssertionOutcome> {
   if (check === undefined) return { status: 'unchecked' };
   const { outcome, error } = product.result;
-  // What a program left that did not come to its end is no result: else it would pass whatever forbids something.
+  // A program that did not succeed has no result: its output would pass each assertion that forbids something.
   if (outcome !== 'succeeded')
     return {
       status: 'failed',

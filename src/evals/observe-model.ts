@@ -2,22 +2,22 @@ import type { ModelAnswer, ModelGateway, ModelRequest } from '../models/model-ga
 import { promptDigest } from '../models/prompt-digest.ts';
 import { usableAnswer } from '../models/usable-answer.ts';
 
-/** A request that a model was made, and what it came to. */
+/** A request to a model, and its answer. */
 export interface ObservedRequest {
   system: string;
   promptSha256: string;
-  /** Absent as long as it was not answered. */
+  /** Absent until it is answered. */
   answer?: ModelAnswer;
 }
 
-/** A gateway that is watched. */
+/** A gateway that records its requests. */
 export interface ObservedModel {
   gateway: ModelGateway;
   /** The requests since the last call, in order. */
   take(): ObservedRequest[];
 }
 
-/** Notes what a gateway is really asked: what a job says of its prompts is held against it. */
+/** Records the requests that a gateway really gets, to compare them with the prompts that a job reports. */
 export function observeModel(inner: ModelGateway): ObservedModel {
   let requests: ObservedRequest[] = [];
   return {

@@ -3,10 +3,10 @@ import type { EvalSkills } from './plan/eval-skills.ts';
 import type { ObservedRequest } from './observe-model.ts';
 
 /**
- * Says why a run does not count for its side: a run with the skill has it in every prompt, byte for byte, and in its sandbox; one without it has
- * it in none. What the sandbox reports is held against what the host rendered and what the model was really asked.
+ * Says why a run does not count for its side: a run with the skill has it in every prompt, byte for byte, and in its sandbox; a run without it
+ * has it in none. The report of the sandbox is compared with the block that the host rendered, and with the requests that the model really got.
  *
- * @returns undefined where it counts
+ * @returns undefined if the run counts
  */
 export function sideFault(
   { skills, codegen }: Pick<JobResult, 'skills' | 'codegen'>,

@@ -3,7 +3,7 @@ import type { PlannedEval } from './plan/eval-plan.ts';
 import type { EvalCaseReport, EvalRun, EvalSide } from './eval-report.ts';
 import { mean } from './statistics/scored-eval.ts';
 
-/** What the runs say of each eval. */
+/** The report on each eval. */
 export function caseReports(
   evals: readonly PlannedEval[],
   results: readonly EvalRun[],
@@ -39,7 +39,7 @@ function sideOf(runs: readonly EvalRun[]): { measured: number; passRate: number 
   return { measured: runs.length, passRate: rates.length === 0 ? null : mean(rates) };
 }
 
-/** What a reader should know besides. */
+/** Further notes for the reader. */
 export function reportNotes(evals: readonly PlannedEval[], { gaveUp }: ConductedEval): string[] {
   const prose = evals.flatMap(({ assertions }) => assertions).filter(({ check }) => check === undefined).length;
   const bare = evals.filter(({ assertions }) => assertions.every(({ check }) => check === undefined));

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudorandom numbers, the same for the same seed. */
 export interface SeededRandom {
   /** An integer from `low` to `high`, both included. */
   between(low: number, high: number): number;

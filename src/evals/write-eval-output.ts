@@ -5,12 +5,12 @@ import { writeBeneath } from '../durable/write-beneath.ts';
 import { writeFailed } from '../durable/write-failed.ts';
 import type { MadeEvalRun } from './make-run.ts';
 
-/** What an evaluation leaves in its folder: one that holds any of it is taken. */
+/** Names that an evaluation writes into its folder; a folder with one of them is taken. */
 export const EVAL_OUTPUT = ['runs', 'summary.json', 'table.txt'] as const;
 
 /**
- * Writes what one run left below a folder: `runs/<eval>/<side>-<run>/` with `run.json`, the answers of the model, the job's `result.json`, a program an
- * attempt and the `artifacts/`. Nothing is written through a link.
+ * Writes the output of one run below a folder: `runs/<eval>/<side>-<run>/` with `run.json`, the answers of the model, the job's `result.json`, a program
+ * for each attempt and the `artifacts/`. Nothing is written through a link.
  *
  * @throws SkillcellError `artifact.write-failed`
  */
@@ -34,7 +34,7 @@ export async function writeRun(
         `${place}/${definition === undefined ? name : programFileName(definition, name)}`,
         code,
       );
-    // What the sandbox calls a file was checked by nobody yet.
+    // Names of files from the sandbox are not checked yet.
     for (const file of further.filter(({ path }) => shownPathFault(path) === undefined))
       await writeEvalFile(folder, `${place}/${name}-files/${file.path}`, file.code);
   }
@@ -46,7 +46,7 @@ export async function writeEvalFile(folder: string, path: string, content: strin
   try {
     await writeBeneath(folder, path, typeof content === 'string' ? Buffer.from(content) : content);
   } catch (cause) {
-    throw writeFailed('write what an eval left', `${folder}/${path}`, cause);
+    throw writeFailed('write the results of the eval', `${folder}/${path}`, cause);
   }
 }
 

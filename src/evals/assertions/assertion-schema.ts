@@ -1,26 +1,26 @@
 import * as z from 'zod/mini';
 import { shownPathFault } from '../../protocol/files/shown-path.ts';
 
-/** What every assertion may say. */
+/** Fields of all assertions. */
 interface AnyAssertion {
-  /** What a report calls it. */
+  /** Name in a report. */
   name?: string;
 }
 
-/** How a text is looked at. */
+/** Options of a search in a text. */
 interface TextAssertion {
   ignore_case?: boolean;
-  /** Whether it passes where the text is not found. */
+  /** Whether it passes if the text is not found. */
   not?: boolean;
 }
 
-/** A part of a JSON value. */
+/** A place in a JSON value. */
 interface JsonPlace {
   /** A JSON pointer (RFC 6901), such as `/rows/0/total`; without it the whole value. */
   at?: string;
 }
 
-/** An assertion as it is written; a text stands for one of the kind `prose`. */
+/** An assertion as it is written; a plain text stands for an assertion of the kind `prose`. */
 export type AssertionSpec = AnyAssertion &
   (
     | { type: 'prose'; text: string }
@@ -85,7 +85,7 @@ const kinds = [
 ] as const;
 const kindNames = kinds.map(({ shape }) => shape.type.def.values[0]).filter((kind) => kind !== 'prose');
 
-/** Takes an assertion of a known kind; its patterns and schemas are read later. */
+/** Accepts assertions of known kinds; patterns and schemas are compiled later. */
 export const assertionSchema: z.ZodMiniType = z.discriminatedUnion(
   'type',
   kinds,

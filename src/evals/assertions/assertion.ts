@@ -1,24 +1,24 @@
 import type { JobResult } from '../../contracts/jobs/result.ts';
 
-/** What one run of an eval has left. */
+/** The output of one run of an eval. */
 export interface RunProduct {
   result: JobResult;
   /** Bytes of its artifacts, by path. */
   files: ReadonlyMap<string, Uint8Array>;
 }
 
-/** An assertion that is ready to be checked: gives why it does not hold, or `undefined` where it does. */
+/** A compiled assertion: gives the reason why it does not hold, or `undefined` if it holds. */
 export type AssertionCheck = (product: RunProduct) => string | undefined | Promise<string | undefined>;
 
 /** An assertion of an eval. */
 export interface Assertion {
-  /** What a report calls it. */
+  /** Name in a report. */
   text: string;
   /** Absent for prose. */
   check?: AssertionCheck;
 }
 
-/** A check that could not be made: nothing is known of what it is about. */
+/** Thrown when a check cannot be made: then the assertion neither holds nor fails. */
 export class CheckUnmade extends Error {
   override readonly name = 'CheckUnmade';
 }

@@ -10,13 +10,13 @@ import type { Sought } from './find-text.ts';
 import { jsonFileEquals, valueEquals, valueFits, valueInRange } from './json-assertions.ts';
 import { fileEquals, fileExists, fileHolds, outputHolds } from './text-assertions.ts';
 
-/** Makes the check of a program that lies beside the evals. @throws SkillcellError `eval.invalid` */
+/** Compiles a check program that lies beside the evals. @throws SkillcellError `eval.invalid` */
 export type CompileProgram = (path: string, field: string) => AssertionCheck;
 
 /**
- * Makes an assertion ready to be checked.
+ * Compiles an assertion.
  *
- * @param field where it stands, for messages
+ * @param field its field in the file, for messages
  * @throws SkillcellError `eval.invalid` for a pattern, schema or program that cannot be used
  */
 export async function compileAssertion(
@@ -79,7 +79,7 @@ async function compileSchema(schema: Record<string, unknown>, field: string): Re
   }
 }
 
-/** What an assertion without a name is called. */
+/** The name of an assertion that has none of its own. */
 function described(spec: AssertionSpec): string {
   switch (spec.type) {
     case 'prose':

@@ -3,13 +3,13 @@ import { isFound, type Pattern } from '../../tools/schema/json-schema/patterns/p
 import { startRun, TOO_MUCH_WORK, TooMuchWork } from '../../tools/schema/json-schema/run.ts';
 import { CheckUnmade } from './assertion.ts';
 
-/** Steps of one search, of some 50 ns each: a text of a megabyte takes a plain pattern. */
+/** Steps of one search, of some 50 ns each: enough for a plain pattern in a text of a megabyte. */
 const STEPS = 40_000_000;
 
-/** What is looked for in a text. */
+/** The text or the pattern of a search. */
 export type Sought = { text: string; ignoreCase: boolean } | { pattern: Pattern; source: string };
 
-/** Whether a text holds what is sought. @throws CheckUnmade where finding out takes more than it may */
+/** Whether a text holds the sought text or pattern. @throws CheckUnmade if the search takes too much work */
 export function holds(text: string, sought: Sought): boolean {
   if ('text' in sought) {
     return sought.ignoreCase ? text.toLowerCase().includes(sought.text.toLowerCase()) : text.includes(sought.text);
@@ -22,7 +22,7 @@ export function holds(text: string, sought: Sought): boolean {
   }
 }
 
-/** As a reason shows it. */
+/** The sought text or pattern, for a reason. */
 export function shownSought(sought: Sought): string {
   return 'text' in sought ? quotedText(sought.text) : `the pattern ${quotedText(sought.source)}`;
 }

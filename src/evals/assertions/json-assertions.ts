@@ -5,7 +5,7 @@ import type { AssertionCheck, RunProduct } from './assertion.ts';
 import type { AssertionOf } from './assertion-schema.ts';
 import { readText } from './text-assertions.ts';
 
-/** What stands at a place of a JSON value, or why nothing does. */
+/** The value at a place of a JSON value, or the reason why the place is empty. */
 type PlacedValue = { value: unknown } | { fault: string };
 
 const JSON_BYTES = 8 * 1024 * 1024;
@@ -15,12 +15,12 @@ export function jsonFileEquals(spec: AssertionOf<'json-equals'>): AssertionCheck
   return (product) => equals(fileValue(product, spec.path, spec.at), spec.value, spec.tolerance);
 }
 
-/** The same for what the program handed back. */
+/** The same for the value of the program. */
 export function valueEquals(spec: AssertionOf<'value-equals'>): AssertionCheck {
   return (product) => equals(handedBack(product, spec.at), spec.value, spec.tolerance);
 }
 
-/** Whether a number that it handed back lies within bounds. */
+/** Whether a number in the value of the program lies within bounds. */
 export function valueInRange({ at, min = -Infinity, max = Infinity }: AssertionOf<'value-in-range'>): AssertionCheck {
   return (product) => {
     const found = handedBack(product, at);
@@ -30,7 +30,7 @@ export function valueInRange({ at, min = -Infinity, max = Infinity }: AssertionO
   };
 }
 
-/** Whether it fits a schema. */
+/** Whether the value of the program fits a schema. */
 export function valueFits(at: string | undefined, schema: CompiledSchema): AssertionCheck {
   return async (product) => {
     const found = handedBack(product, at);
@@ -64,7 +64,7 @@ function equals(found: PlacedValue, expected: unknown, tolerance: number | undef
 /**
  * Follows a JSON pointer (RFC 6901).
  *
- * @param pointer checked; without it the whole value
+ * @param pointer a valid pointer; without it the whole value
  */
 function jsonAt(whole: unknown, pointer = ''): PlacedValue {
   let value = whole;
@@ -78,7 +78,7 @@ function jsonAt(whole: unknown, pointer = ''): PlacedValue {
   return { value };
 }
 
-/** Whether two JSON values are equal, the order of keys aside; numbers by as much as they may differ. */
+/** Whether two JSON values are equal. The order of keys does not matter; numbers may differ by the tolerance. */
 function jsonEquals(one: unknown, other: unknown, tolerance = 0): boolean {
   if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) <= tolerance;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
@@ -92,7 +92,7 @@ function jsonEquals(one: unknown, other: unknown, tolerance = 0): boolean {
   );
 }
 
-/** The beginning of a JSON value, as a reason shows it. */
+/** The beginning of a JSON value, for a reason. */
 function shownJson(value: unknown): string {
   return value === undefined ? 'nothing' : quotedText(JSON.stringify(value)).slice(1, -1).replaceAll('\\"', '"');
 }

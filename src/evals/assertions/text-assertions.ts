@@ -7,7 +7,7 @@ import { leftOut } from '../../protocol/messages/left-out.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Whether an artifact is there, or is not. */
+/** Whether an artifact exists, or does not. */
 export function fileExists(path: string, not = false): AssertionCheck {
   return (product) => {
     const isThere = product.files.has(path);
@@ -16,12 +16,12 @@ export function fileExists(path: string, not = false): AssertionCheck {
   };
 }
 
-/** What was left out of the artifacts may have been there. */
+/** A file that was left out of the artifacts may have existed. */
 function requireAbsent({ result }: RunProduct, path: string): undefined {
   const row = leftOut(result, path);
   if (row === undefined) return;
   throw new CheckUnmade(
-    `nobody knows whether ${quotedText(path)} was there: ${quotedText(row.path)} was left out, ${row.reason}`,
+    `it is unknown whether ${quotedText(path)} was there: ${quotedText(row.path)} was left out, ${row.reason}`,
   );
 }
 
@@ -34,7 +34,7 @@ export function fileEquals(path: string, text: string): AssertionCheck {
   };
 }
 
-/** Whether an artifact holds a text or a match of a pattern, or does not. One that is not there does neither. */
+/** Whether an artifact holds a text or a match of a pattern, or does not. A missing artifact fails both checks. */
 export function fileHolds(path: string, sought: Sought, not = false): AssertionCheck {
   return (product) => {
     const read = readText(product, path);
@@ -42,24 +42,24 @@ export function fileHolds(path: string, sought: Sought, not = false): AssertionC
   };
 }
 
-/** The same for what the program printed. */
+/** The same for the output of the program. */
 export function outputHolds(stream: 'stdout' | 'stderr', sought: Sought, not = false): AssertionCheck {
   return ({ result }) => verdict(stream, wholeOutput(stream, result[stream]), sought, not);
 }
 
-/** The text of an artifact, or why there is none. */
+/** The text of an artifact, or the reason why it has no text. */
 export function readText(product: RunProduct, path: string): { text: string } | { fault: string } {
   const bytes = product.files.get(path);
   if (bytes === undefined) return { fault: missing(product, path) };
   try {
     return { text: UTF8.decode(bytes) };
   } catch {
-    // The decoder has nothing else to say.
+    // The decoder gives no other reason.
     return { fault: `${quotedText(path)} is no UTF-8` };
   }
 }
 
-/** Of an output that was cut nobody knows what the rest would have held. */
+/** The rest of an output that was cut is unknown. */
 function wholeOutput(stream: string, { text, bytes, truncated }: OutputText): string {
   if (truncated) throw new CheckUnmade(`only the beginning of ${stream} was kept, got ${bytes} bytes`);
   return text;

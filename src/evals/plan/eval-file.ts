@@ -11,19 +11,19 @@ const FILE_BYTES = 1024 * 1024;
 const MAX_EVALS = 200;
 const MAX_ASSERTIONS = 100;
 
-/** A file of `evals/evals.json`, by the convention of the Agent Skills guide on evaluating skills (https://agentskills.io). */
+/** The file `evals/evals.json`, by the convention of the Agent Skills guide on evaluating skills (https://agentskills.io). */
 export interface EvalFile {
   skill_name?: string;
   evals: EvalSpec[];
 }
 
-/** One eval as it is written. */
+/** One eval of the file. */
 export interface EvalSpec {
   id: string | number;
   name?: string;
   prompt: string;
   expected_output?: string;
-  /** Paths below the folder of the skill, or what they are called in the working folder. */
+  /** Paths below the folder of the skill, also with their paths in the working folder. */
   files?: (string | { path: string; destination: string })[];
   expectations?: AssertionSpec[];
   assertions?: AssertionSpec[];
@@ -69,7 +69,7 @@ const fileSchema = z.strictObject({
 });
 
 /**
- * Reads the text of `evals/evals.json`. Unknown fields and kinds of assertions are refused: one that is ignored would count as passed.
+ * Reads the text of `evals/evals.json`. Unknown fields and kinds of assertions are refused: an ignored one would count as passed.
  *
  * @throws SkillcellError `eval.invalid`, naming the field
  */
@@ -93,7 +93,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Writes a text that stands for an assertion as what it is. What is of another form stays for the schema to refuse. */
+/** Turns a plain text into a prose assertion. Other forms stay for the schema to refuse. */
 function withProse(file: unknown): unknown {
   const { evals } = (isRecord(file) ? file : {}) as { evals?: unknown };
   if (!Array.isArray(evals)) return file;
@@ -122,7 +122,7 @@ function wholeNumber(given: unknown): string {
   return Number.isSafeInteger(given) ? String(given) : '';
 }
 
-/** On some disks names differ by more than their case. */
+/** On some disks names must differ by more than their case. */
 function checkIds(evals: readonly EvalSpec[]): void {
   const ids = evals.map((spec) => String(spec.id).toLowerCase());
   const again = ids.findIndex((each, index) => ids.indexOf(each) !== index);

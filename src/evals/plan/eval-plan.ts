@@ -14,22 +14,22 @@ export interface PlannedEval {
   id: string;
   prompt: string;
   expectedOutput: string | undefined;
-  /** For the working folder. */
+  /** Files for the working folder. */
   files: InputFile[];
   assertions: Assertion[];
 }
 
-/** What a skill is to be measured by. */
+/** The evals of a skill, ready to be run. */
 export interface EvalPlan {
   evals: PlannedEval[];
   notes: string[];
 }
 
 /**
- * Reads the evals of a skill. All of it is checked before anything runs.
+ * Reads the evals of a skill. Everything is checked before anything runs.
  *
  * @param tree the skill's files
- * @param language of the programs that are asked for
+ * @param language language of the programs
  * @throws SkillcellError `eval.invalid`, naming the field
  */
 export async function readEvalPlan(
@@ -42,7 +42,7 @@ export async function readEvalPlan(
   if (bytes === undefined) throw evalFault('the skill', `has no such file, got ${skill.id}`);
   const { skill_name: name, evals: specs } = parseEvalFile(bytes);
   const definition = findLanguage(language);
-  // A language that there is not is the job's to refuse: it does so before a model is asked.
+  // The job refuses an unknown language, before a model is asked.
   const program = definition === undefined ? undefined : programFileName(definition);
   const evals: PlannedEval[] = [];
   for (const [index, spec] of specs.entries()) {
@@ -58,7 +58,7 @@ export async function readEvalPlan(
   const other = name === undefined || names.includes(name);
   return {
     evals,
-    notes: other ? [] : [`${EVAL_FILE} speaks of the skill ${quotedText(name)}, and this is ${skill.id}.`],
+    notes: other ? [] : [`${EVAL_FILE} names the skill ${quotedText(name)}, but this is ${skill.id}.`],
   };
 }
 
@@ -95,7 +95,7 @@ function inputFiles(
   return inputs;
 }
 
-/** What lies below the folder of evals is known in the working folder by the rest of its path. */
+/** A file below the folder of evals keeps the rest of its path in the working folder. */
 function placeOf(path: string): string {
   return path.replace(/^evals\/(?:files\/)?/, '');
 }

@@ -5,31 +5,31 @@ import { requireLoadable } from '../../jobs/request/requested-skills.ts';
 import { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 
-/** Below it lie what a skill is measured by and what is expected. */
+/** The folder of the evals and of the expected results. */
 const EVAL_FOLDER = 'evals/';
 
-/** Who asks for the skill. */
+/** The consumer of the skill. */
 export interface EvalConsumer {
   consumer?: string | undefined;
   includeInternal?: boolean | undefined;
 }
 
-/** A skill, and the library that the jobs of its eval are given. */
+/** A skill, and the library for the jobs of its eval. */
 export interface EvalSkills {
   skill: Skill;
-  /** Holds the skill and what it imports, without their evals. */
+  /** Holds the skill and its imports, without their evals. */
   library: SkillsSubsystem;
-  /** May load the skill. */
+  /** The consumer that may load the skill. */
   consumer: string;
-  /** May load nothing, and is not different otherwise. */
+  /** The consumer that may load no skill. */
   without: string;
-  /** What stands in the prompt of a run with the skill, and in no other. */
+  /** The block that stands in each prompt of a run with the skill, and in no other. */
   block: { text: string; sha256: string };
 }
 
 /**
- * Finds a skill and cuts out what the jobs of its eval may know. A model can ask for any skill that its consumer may load, so that a run without the
- * skill needs a consumer who may load none; and a program can read all files of its skills, so that none of them holds what is expected of it.
+ * Finds a skill, and limits the library to the skills that the jobs of its eval may know. A model can ask for any skill that its consumer may load, so
+ * a run without the skill needs a consumer that may load none. A program can read all files of its skills, so none of them holds the expected results.
  *
  * @throws SkillcellError `skills.reference-unknown` or `skills.reference-denied`; `eval.invalid` for a skill without instructions
  */

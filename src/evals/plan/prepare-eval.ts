@@ -5,10 +5,10 @@ import { type EvalConsumer, type EvalSkills, evalSkills } from './eval-skills.ts
 import { programChecks, type RunProgram } from './program-check.ts';
 
 /**
- * Finds a skill and reads its evals, all of which is checked. Nothing is run.
+ * Finds a skill, and reads and checks its evals. Nothing is run.
  *
- * @param language of the programs that are asked for, where it is not that of every job
- * @param run what the checks among the assertions are run by, later
+ * @param language language of the programs, if it is not the default of jobs
+ * @param run runs the check programs later
  * @throws SkillcellError `eval.invalid`, or a `skills.` code for the reference
  */
 export async function prepareEval(

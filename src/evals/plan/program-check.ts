@@ -9,9 +9,9 @@ import { type AssertionCheck, CheckUnmade, type RunProduct } from '../assertions
 import type { CompileProgram } from '../assertions/compile-assertion.ts';
 import { EVAL_ACTION, evalFault } from '../eval-fault.ts';
 
-/** Below which a check finds the artifacts of the run. */
+/** The folder in which a check finds the artifacts of the run. */
 const ARTIFACTS = 'artifacts';
-/** What it finds of the rest. */
+/** The file with the rest of the run. */
 const RUN_FILE = 'run.json';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -19,8 +19,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 export type RunProgram = (options: ExecOptions) => Promise<JobResult>;
 
 /**
- * Makes checks of programs: each runs in a sandbox of its own, once for each run, and finds the run's artifacts and what it printed and handed
- * back. It is not told on which side the run was.
+ * Makes checks of programs: each runs in a sandbox of its own, once for each run, and finds the artifacts, the output and the value of the run.
+ * It does not learn the side of the run.
  *
  * @param tree the skill's files
  */
@@ -46,7 +46,7 @@ function codeOf(bytes: Uint8Array, path: string, field: string): string {
   } catch (error) {
     throw evalFault(field, `must be UTF-8, got ${quotedText(path)}`, error);
   }
-  // What no job takes as its program is refused here, and not when the check comes up.
+  // A program that no job takes is refused here, and not when the check runs.
   return checkOptions(codeSchema, code, { action: EVAL_ACTION, whole: field, code: 'eval.invalid' });
 }
 
@@ -63,7 +63,7 @@ function checkBy(
   };
 }
 
-/** A check that ends well has nothing against the run, unless it says so. */
+/** A check that succeeds accepts the run, unless its value says otherwise. */
 function verdictOf(value: unknown, path: string): string | undefined {
   if (value === undefined || value === true) return undefined;
   if (value === false) return 'the check says no';

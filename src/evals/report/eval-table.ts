@@ -7,7 +7,7 @@ import type { TriggerReport } from './judge-triggers.ts';
 /** Characters of one cell. */
 const CELL = 72;
 
-/** A report for people, a line each. */
+/** A report for people, as lines. */
 export function evalTable(report: SkillEvalReport): string[] {
   const { skill, verdict, reason, sides, difference, evals, runs, models, notes } = report;
   const columns = sides.map(({ side }) => side);
@@ -37,7 +37,7 @@ export function evalTable(report: SkillEvalReport): string[] {
   ].map(visibleText);
 }
 
-/** How well triggers choose, for people: the queries that they judged wrongly, and the sums. */
+/** How well triggers choose, for people: the wrongly judged queries, and the sums. */
 export function triggerTable({ queries, ...sums }: TriggerReport): string[] {
   const wrong = queries.filter(({ shouldTrigger, triggered }) => shouldTrigger !== triggered);
   return [

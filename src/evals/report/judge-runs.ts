@@ -4,22 +4,22 @@ import { compareSides } from '../statistics/compare-sides.ts';
 import { smallestPValue } from '../statistics/permutation-test.ts';
 import { mean, type ScoredEval } from '../statistics/scored-eval.ts';
 
-/** Beyond this a difference counts as chance. */
+/** Above this p-value a difference counts as chance. */
 const ALPHA = 0.05;
 
-/** What runs are judged with. */
+/** The context of a judgement. */
 export interface RunJudgement {
   /** Ids of the evals. */
   evals: readonly string[];
   /** The side with the skill first. */
   sides: readonly [EvalSide, EvalSide];
-  /** Runs of each eval on each side that were asked for. */
+  /** Requested runs of each eval on each side. */
   runs: number;
   seed: number;
   interrupted: boolean;
 }
 
-/** What came of runs. */
+/** The judgement of runs. */
 export interface JudgedRuns {
   verdict: EvalVerdict;
   reason?: string;
@@ -28,8 +28,8 @@ export interface JudgedRuns {
 }
 
 /**
- * Judges runs by a test that holds its error at any number of them. A run is one observation, however many assertions it has; runs that were not
- * measured leave the question open.
+ * Judges runs by a test that keeps its error rate for any number of runs. A run is one observation, however many assertions it has; runs that were
+ * not measured leave the question open.
  */
 export function judgeRuns(results: readonly EvalRun[], judgement: RunJudgement): JudgedRuns {
   const { evals, sides, seed } = judgement;
@@ -74,7 +74,7 @@ function unmeasured(
     const where = `run ${first.run} of eval ${first.eval} ${sideWords(first.side)}`;
     const more = others.length === 0 ? '' : `, and ${others.length} more`;
     const what = status === 'invalid' ? 'does not count' : 'could not be measured';
-    return `${where}${more} ${what}: ${first.reason ?? 'nobody knows why'}`;
+    return `${where}${more} ${what}: ${first.reason ?? 'the reason is unknown'}`;
   }
   if (scored.length === 0) return 'no assertion can be checked by code';
   const needed = runsNeeded(scored.length);
@@ -82,12 +82,12 @@ function unmeasured(
   return `with ${runs} ${runs === 1 ? 'run' : 'runs'} of each eval any difference could be chance, it takes ${needed}`;
 }
 
-/** How a side stands in a sentence. */
+/** A side in the words of a sentence. */
 export function sideWords(side: EvalSide): string {
   return { with: 'with the skill', without: 'without the skill', again: 'again with the skill' }[side];
 }
 
-/** An eval of which something was measured on both sides. */
+/** The scores of an eval that has measured runs on both sides. */
 function scoredEval(results: readonly EvalRun[], id: string, sides: readonly [EvalSide, EvalSide]): ScoredEval[] {
   const [treated = [], compared = []] = sides.map((side) =>
     results.flatMap((run) =>
@@ -108,7 +108,7 @@ function sideReport(runs: readonly EvalRun[], side: EvalSide, scores: readonly (
   };
 }
 
-/** Tokens of several; unknown where one of them is. */
+/** The sum of several token counts; unknown if one of them is. */
 export function sumTokens(counts: readonly TokenCount[]): TokenCount {
   const sum = (part: keyof TokenCount): number | null =>
     counts.reduce<number | null>((all, { [part]: some }) => (all === null || some === null ? null : all + some), 0);

@@ -9,7 +9,7 @@ import { parseWrittenJson } from '../plan/written-json.ts';
 /** The most bytes of a file of queries. */
 export const TRIGGER_FILE_BYTES: number = 1024 * 1024;
 
-/** A query, and whether it should bring in the skill: an entry of the file that skill-creator calls an eval set of triggers. */
+/** A query, and whether it should bring in the skill: an entry of the file that skill-creator calls a trigger eval set. */
 export interface TriggerQuery {
   query: string;
   should_trigger: boolean;
@@ -32,9 +32,9 @@ export interface TriggerReport {
   falsePositives: number;
   falseNegatives: number;
   trueNegatives: number;
-  /** Of the queries that brought it in, the part that should; null where none did. */
+  /** The part of the queries that brought the skill in and should; null if none brought it in. */
   precision: number | null;
-  /** Of the queries that should bring it in, the part that did; null where none should. */
+  /** The part of the queries that should bring the skill in and did; null if none should. */
   recall: number | null;
   queries: JudgedQuery[];
 }

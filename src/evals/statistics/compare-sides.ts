@@ -6,7 +6,7 @@ import { meanDifference, type ScoredEval } from './scored-eval.ts';
 /** Two-sided 95 % of a normal distribution. */
 const Z = 1.959964;
 
-/** What is known of a difference. */
+/** A difference and its interval. */
 export interface DifferenceInterval {
   value: number;
   low: number;
@@ -14,8 +14,8 @@ export interface DifferenceInterval {
 }
 
 /**
- * Compares two sides. The test decides whether there is a difference, since it is exact; the interval reaches zero where the test leaves that open,
- * and ends there where the test rules it out, so that neither denies what the other says.
+ * Compares two sides. The test decides whether there is a difference, since it is exact. The interval reaches zero if the test leaves a difference
+ * open, and ends at zero if the test finds one, so that the two never contradict each other.
  *
  * @param alpha the error of the test
  */
@@ -27,10 +27,10 @@ export function compareSides(evals: readonly ScoredEval[], random: SeededRandom,
 }
 
 /**
- * A 95 % interval of the difference of two pass rates, evals apart from each other: what one eval is harder than another is no noise of the
- * skill. After Agresti and Caffo (2000, doi:10.1080/00031305.2000.10474560) one run that passed and one that failed are added to each side,
- * here in equal parts to every eval; without them, runs that all came to the same would seem certain. For scores between 0 and 1 their
- * own spread stands in place of a proportion's. Its coverage is measured in a test.
+ * A 95 % interval of the difference of two pass rates, with evals as strata: differences in difficulty between evals are no noise of the
+ * skill. After Agresti and Caffo (2000, doi:10.1080/00031305.2000.10474560) one passed run and one failed run are added to each side, here
+ * in equal parts to every eval; without them, runs with equal scores would seem certain. For scores between 0 and 1 their own variance
+ * stands in place of a proportion's. A test measures its coverage.
  */
 export function differenceInterval(evals: readonly ScoredEval[]): DifferenceInterval {
   const added = 1 / evals.length;

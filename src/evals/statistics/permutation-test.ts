@@ -1,15 +1,15 @@
 import type { SeededRandom } from '../seeded-random.ts';
 import { meanDifference, type ScoredEval } from './scored-eval.ts';
 
-/** Shuffles of a test. The one that was observed counts as one more. */
+/** Shuffles of a test. The observed order counts as one more. */
 const SHUFFLES = 9_999;
-/** Sums of the same scores in another order differ by as much. */
+/** Sums of the same scores in another order differ by this much. */
 const ROUNDING = 1e-9;
 
 /**
- * How often a difference as large as the observed one, in either direction, would come about if the skill did nothing: then any of an eval's
- * scores could as well stand on the other side. They are shuffled within each eval, so that evals may be as easy or as hard as they like, and
- * runs of one eval as much alike. With the observed order counted, the test keeps its error however few the runs or shuffles are
+ * How often a difference as large as the observed one, in either direction, comes about if the skill has no effect: then each score of an eval
+ * could as well stand on the other side. Scores are shuffled within each eval, so that evals may differ in difficulty, and runs of one eval
+ * may be alike. With the observed order counted, the test keeps its error rate for any number of runs or shuffles
  * (Phipson and Smyth 2010, doi:10.2202/1544-6115.1585).
  *
  * @param evals scores of runs; a run is one observation, however many assertions it has
@@ -17,7 +17,7 @@ const ROUNDING = 1e-9;
  */
 export function permutationTest(evals: readonly ScoredEval[], random: SeededRandom): number {
   const observed = Math.abs(meanDifference(evals)) - ROUNDING;
-  // Equal scores are the same in every order.
+  // Equal scores are the same in every order, so they are left out.
   const strata = evals.map(stratumOf).filter(({ scores }) => scores.some((score) => score !== scores[0]));
   let asLarge = 1;
   for (let shuffle = 0; shuffle < SHUFFLES; shuffle += 1) {
@@ -28,7 +28,7 @@ export function permutationTest(evals: readonly ScoredEval[], random: SeededRand
   return asLarge / (SHUFFLES + 1);
 }
 
-/** The smallest value that {@link permutationTest} can give for so many runs of each side, whatever their scores are. */
+/** The smallest value that {@link permutationTest} can give for so many runs of each side, with any scores. */
 export function smallestPValue(evals: readonly ScoredEval[]): number {
   const orders = evals.reduce(
     (product, { treated, compared }) => product * choose(treated.length + compared.length, treated.length),

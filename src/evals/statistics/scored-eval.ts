@@ -1,8 +1,8 @@
-/** What the runs of one eval came to: scores from 0 to 1, a run each. */
+/** Scores of the runs of one eval, from 0 to 1. */
 export interface ScoredEval {
-  /** Of the runs with the skill. */
+  /** Scores of the runs with the skill. */
   treated: readonly number[];
-  /** Of those that they are compared with. */
+  /** Scores of the runs on the other side. */
   compared: readonly number[];
 }
 
@@ -11,7 +11,7 @@ export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** By how much the runs with the skill are better, each eval counting the same. */
+/** The mean lead of the runs with the skill, with the same weight for each eval. */
 export function meanDifference(evals: readonly ScoredEval[]): number {
   return mean(evals.map(({ treated, compared }) => mean(treated) - mean(compared)));
 }
