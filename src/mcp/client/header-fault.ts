@@ -14,7 +14,7 @@ const DATA: readonly string[] = ['const', 'default', 'dependentRequired', 'enum'
  * Finds a header for an argument that no client can send (protocol of 2026-07-28, streamable HTTP): such a tool must not be offered.
  *
  * @param schema the input schema of a tool
- * @returns the fault; undefined if there is none
+ * @returns the fault; undefined for a valid schema
  */
 export function headerFault(schema: unknown): string | undefined {
   const names = new Set<string>();

@@ -11,7 +11,7 @@ export async function runShow(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
   const { subsystem, consumer } = await openSkills(context, 'none');
   const catalog = subsystem.catalog({ consumer });
-  // Whoever names no consumer is the host itself, which may look at internal skills.
+  // Without a consumer, the host itself asks, and the host may see internal skills.
   const options = { consumer, catalog, includeInternal: consumer === undefined };
   const { rows } = subsystem.resolve(given.operands, options);
   const row: ReferenceRow | undefined = rows[0];

@@ -5,7 +5,7 @@ import { quoted } from '../../terminal/usage-error.ts';
 import type { CommandContext } from '../flags/command.ts';
 import { lockPlace } from './lock-place.ts';
 
-/** The lock file of a command, also if it is still being written. @throws SkillcellError `lock.invalid` if there is none */
+/** The lock file of a command, also if it is still being written. @throws SkillcellError `lock.invalid` if there is no such file */
 export function existingLock(context: Pick<CommandContext, 'arguments' | 'io'>): string {
   const { lockFile } = lockPlace(context);
   if (isLocked(lockFile)) return lockFile;
