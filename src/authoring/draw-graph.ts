@@ -8,7 +8,7 @@ const NOTES: Readonly<Record<ImportState, string>> = {
   denied: ' (denied: dropped)',
 };
 
-/** The graph as lines of text: each skill, and below it what it imports. */
+/** The graph as lines of text: each skill with its imports below it. */
 export function graphText({ skills, imports, cycles }: ImportGraph): string {
   const lines = skills.flatMap((id) => [
     id,

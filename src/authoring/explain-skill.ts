@@ -9,77 +9,77 @@ import type { SkillsSubsystem } from '../skills/subsystem.ts';
 import type { ConsumerOptions } from '../skills/subsystem-contract.ts';
 import { type ImportEdge, importGraph } from './import-graph.ts';
 
-/** One rule, and what it says of a skill. */
+/** One rule, and its effect on a skill. */
 export interface ExplainedRule {
-  /** `agents_config["desk"].disabled "custom.*"`, for example. */
+  /** Example: `agents_config["desk"].disabled "custom.*"`. */
   rule: string;
-  /** Against it, for it, or neither. */
+  /** The effect of the rule: for or against the skill, or none. */
   says: 'for' | 'against' | 'nothing';
   reason: string;
 }
 
-/** What is known of where a skill's bytes come from, beside its folder. */
+/** Source of a skill's bytes, as far as it is known besides the folder. */
 export interface KnownProvenance {
   origin?: Origin | undefined;
-  /** Whether only its head is known, and its digest is not. */
+  /** Whether only its head was fetched, so its digest is unknown. */
   isHead?: boolean | undefined;
-  /** What the lock says of these bytes: who approved them, null for nobody. */
+  /** The lock's entry for these bytes: `by` is the person who approved them, or null. */
   approval?: { by: string | null } | undefined;
-  /** Other skills of its id that are there, the preferred one first, and why they are not this one. */
+  /** Other skills with its id, the preferred one first, with the reasons why they were not chosen. */
   others?: readonly { skill: Skill; origin: Origin | undefined; reason: string }[] | undefined;
 }
 
-/** A skill of the same id that is there, of another version or the same one, and is not the one that is explained. */
+/** Another skill with the same id, of any version, that was not chosen. */
 export interface OtherVersion {
   version: string | null;
-  /** Root and folder in which it lies. */
+  /** Its root and folder. */
   origin: SkillPlace;
   reason: string;
 }
 
-/** Where a skill lies: kind of its root, path of its folder there, and where the root is. */
+/** Place of a skill: the kind of its root, the path of its folder there, and the place of the root. */
 export interface SkillPlace {
   root: string;
   folder: string;
   from?: Origin;
 }
 
-/** Why a consumer has a skill, or has it not. */
+/** Reasons why a consumer has a skill or does not have it. */
 export interface SkillExplanation {
   ref: string;
   id?: string;
   status: ReferenceRow['status'];
-  /** Whether it is in the catalog of the consumer, too. */
+  /** Whether it is in the catalog of the consumer. */
   offered: boolean;
-  /** The rules that are about the skill; they decide. */
+  /** The rules that concern the skill and decide. */
   rules: ExplainedRule[];
-  /** How many patterns of the policy were asked besides, and match other skills only. */
+  /** Number of patterns of the policy that match only other skills. */
   patternsOfOthers: number;
-  /** Absent for a skill that the consumer may not have. */
+  /** Absent if the consumer may not have the skill. */
   skill?: {
     name: string;
     version: string | null;
-    /** Absent where that takes every byte of it, and it was never fetched. */
+    /** Absent if only the head was fetched: a digest needs every byte. */
     digest?: string;
     origin: SkillPlace;
-    /** Undefined where nothing is locked. */
+    /** Absent if there is no lock. */
     approval?: { by: string | null };
-    /** Estimates: of the body, and of it with all that is loaded with it. */
+    /** Estimates for the body, and for the body with everything that is loaded with it. */
     tokens: { body: number; withImports: number };
-    /** What is loaded with it, in load order, itself last. */
+    /** The skills that are loaded with it, in load order; the skill itself is last. */
     loads: { id: string; version: string | null; tokens: number }[];
-    /** Each import on the way. */
+    /** All imports that are followed. */
     imports: ImportEdge[];
-    /** Others of its id that lie beside it, and why this one counts; absent where there are none. */
+    /** Other skills with its id, with the reasons for this choice; absent if there are no others. */
     versions?: OtherVersion[];
     diagnostics: Diagnostic[];
   };
 }
 
 /**
- * Explains what a consumer gets for a reference, by the rules that loading itself goes by.
+ * Explains the result of a reference for a consumer. It uses the rules of loading.
  *
- * @param provenance tells of a skill what no folder tells
+ * @param provenance returns facts about a skill that its folder does not hold
  */
 export function explainSkill(
   subsystem: SkillsSubsystem,
@@ -163,10 +163,10 @@ function rulesOf(
   }
   if (own === undefined && consumer !== undefined) add('agents_config', 'nothing', `it has no entry for ${consumer}`);
   if (id.startsWith('internal.')) {
-    if (includeInternal === true) add('namespace', 'for', 'whoever asks may have internal skills');
+    if (includeInternal === true) add('namespace', 'for', 'the request includes internal skills');
     else add('namespace', 'against', INTERNAL_ONLY);
   }
-  // What the policy keeps from the consumer says nothing more of itself.
+  // If the policy denies the skill, the explanation reveals nothing more about it.
   if (rules.some(({ says }) => says === 'against')) return { rules, patternsOfOthers };
   const lacking = reasonForTools(skill, tools);
   if (lacking !== undefined) add('tools.yaml', 'against', lacking);
@@ -175,7 +175,7 @@ function rulesOf(
     add('disable-model-invocation', 'against', `${people}: in no catalog, loaded by reference only`);
   if (fields.defaultEnabled === false) {
     const named = policyFor(config, consumer).names(id);
-    const reason = named ? 'it matches in spite of it: enabled names it' : 'its triggers match nothing by themselves';
+    const reason = named ? 'it matches anyway: enabled names it' : 'its triggers match only if enabled names it';
     add('default_enabled: false', named ? 'for' : 'against', reason);
   }
   return { rules, patternsOfOthers };

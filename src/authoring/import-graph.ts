@@ -2,29 +2,29 @@ import { policyFor } from '../skills/select/policy.ts';
 import { withoutRange } from '../skills/text/bare-reference.ts';
 import type { SkillsSubsystem } from '../skills/subsystem.ts';
 
-/** What becomes of an import: followed, or dropped for a reason. */
+/** Outcome of an import: followed, or dropped for a reason. */
 export type ImportState = 'followed' | 'cycle' | 'unknown' | 'denied';
 
 /** One import of a skill. */
 export interface ImportEdge {
   from: string;
-  /** Full id; of an unknown one what the skill names. */
+  /** Full id; for an unknown skill, the id as written. */
   to: string;
   state: ImportState;
 }
 
-/** What skills import, all the way. */
+/** The imports of skills, direct and indirect. */
 export interface ImportGraph {
-  /** Full ids, sorted: what was asked for, and what it reaches. */
+  /** Full ids, sorted: the roots and the skills that they reach. */
   skills: string[];
   /** By importer, each in the order of its imports. */
   imports: ImportEdge[];
-  /** Ids along each cycle, from the skill that is met first; one a dropped import. */
+  /** Ids along each cycle, from the first visited skill on; each cycle is one dropped import. */
   cycles: string[][];
 }
 
 /**
- * Follows imports as loading does: depth first, in order; `enabled` and the namespace do not keep an import out, `disabled` does.
+ * Follows imports in the order of loading: depth first. `enabled` and the namespace do not restrict imports, `disabled` does.
  *
  * @param roots full ids that the consumer may ask for
  */
@@ -42,7 +42,7 @@ export function importGraph(
 
   for (const root of roots) {
     if (state.has(root)) continue;
-    // Chains are as long as authors make them: no recursion.
+    // Authors decide how long chains are, so there is no recursion.
     const path = [{ id: root, left: importsOf(root) }];
     state.set(root, 'open');
     imports.set(root, []);

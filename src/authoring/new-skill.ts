@@ -7,23 +7,23 @@ import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { yamlText } from './yaml-text.ts';
 
 /**
- * Begins a skill: a folder with a SKILL.md that is valid by the Agent Skills specification at once.
+ * Creates a skill: a folder with a SKILL.md that is valid by the Agent Skills specification.
  *
- * @param into absolute path of the folder that gets it; made where it is not there
+ * @param into absolute path of the parent folder; created if it does not exist
  * @param name of the skill and its folder
- * @throws SkillcellError `usage.invalid` for what is no name, or a folder that is there already
+ * @throws SkillcellError `usage.invalid` for an invalid name, or a folder that exists already
  */
 export function newSkill(into: string, name: string): void {
   const bytes = Buffer.from(skillText(name));
   const [fault] = validateStrict(name, bytes, SKILL_FILE);
   if (fault !== undefined) {
     const { id } = folderId(name);
-    const hint = id === '' ? undefined : `${JSON.stringify(id)} is a name.`;
+    const hint = id === '' ? undefined : `A valid name is ${JSON.stringify(id)}.`;
     throw refusal((fault.message.split(', got ', 1)[0] ?? '').replace(/\.$/, ''), name, hint);
   }
   makeFolders(into);
   if (!writeTree(into, name, new Map([[SKILL_FILE, { bytes, executable: false }]]), 'plain'))
-    throw refusal('there is something of this name already', name);
+    throw refusal('the name is already taken', name);
 }
 
 function refusal(what: string, name: string, hint?: string): SkillcellError {
@@ -34,11 +34,11 @@ function refusal(what: string, name: string, hint?: string): SkillcellError {
 function skillText(name: string): string {
   return `---
 name: ${yamlText(name)}
-description: Says what the skill does, and when to use it. A model chooses by this sentence alone.
+description: The purpose of the skill, and when to use it. A model chooses by this sentence alone.
 ---
 
 # ${name}
 
-What to do, step by step. What is only needed at times goes into files beside this one, and is named here.
+The steps of the task. Details that are seldom needed go into files beside this one, and are named here.
 `;
 }

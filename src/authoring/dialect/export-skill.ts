@@ -8,10 +8,10 @@ import { codePointLength, cutTo } from '../../skills/text/text.ts';
 import { flowText, doubleQuoted } from './flow-text.ts';
 import { readSource, writeSource } from './skill-source.ts';
 
-/** What keys of `metadata` begin with that hold a key of the frontmatter, as YAML on one line. */
+/** Prefix of the `metadata` keys that keep other keys of the frontmatter, as YAML on one line. */
 export const KEPT = 'skillcell.';
 
-/** Whose frontmatter is written: that of the specification, or what Claude Code reads beside it. */
+/** Target of an export: the specification, or the specification with the further keys of Claude Code. */
 export type Dialect = 'agentskills' | 'claude';
 
 const MORE_KEYS: Readonly<Record<Dialect, readonly string[]>> = {
@@ -21,11 +21,11 @@ const MORE_KEYS: Readonly<Record<Dialect, readonly string[]>> = {
 const TEXT_LIMITS = { description: 1024, license: Number.POSITIVE_INFINITY, compatibility: 500 } as const;
 
 /**
- * Writes a skill so that others read it: by the keys of the Agent Skills specification, with all that it has no key for in `metadata`.
+ * Writes a skill for other systems, with the keys of the Agent Skills specification. All other keys go into `metadata`.
  *
- * @param name of the folder that it gets
+ * @param name of the new folder
  * @param tree files of the skill
- * @throws SkillcellError `skills.invalid` for a skill that cannot be written so
+ * @throws SkillcellError `skills.invalid` for a skill that the specification cannot hold
  */
 export function exportSkill(name: string, tree: SkillTree, dialect: Dialect): SkillTree {
   const source = readSource(name, tree);
@@ -66,7 +66,7 @@ export function exportSkill(name: string, tree: SkillTree, dialect: Dialect): Sk
   throw new SkillcellError('skills.invalid', message, { diagnostics: faults });
 }
 
-/** Texts of the metadata; what is no text, or would pass for a key that is kept, is kept as well. */
+/** Entries of the metadata that are texts. Other values, and keys with the prefix {@link KEPT}, are kept as one entry. */
 function metadataOf(node: unknown, kept: Map<string, string>): (readonly [string, string])[] {
   const entries = entriesOf(node);
   if (entries === undefined) {

@@ -1,14 +1,14 @@
 import { isScalar } from '../../skills/parse/yaml/lazy-yaml.ts';
 import { entriesOf, isNull, itemsOf, writtenText } from '../../skills/parse/yaml/yaml-values.ts';
 
-/** Numbers, truth values and null as they are written: `1.0` stays that. */
+/** Numbers, truth values and null stay as written: `1.0` stays `1.0`. */
 const BARE = /^[-+.\w]+$/;
-/** What JSON leaves as it is and a reader of YAML may not. */
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+/** Characters that JSON does not escape, but that a reader of YAML may refuse. */
+// oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /**
- * A value of YAML on one line, which gives the same fields when it is read again.
+ * Writes a value of YAML on one line. Reading the line gives the same fields.
  *
  * @param node a node that `readYaml` accepted
  */
@@ -24,7 +24,7 @@ export function flowText(node: unknown): string {
   return isText ? doubleQuoted(written) : written;
 }
 
-/** A text in double quotes, for JSON and YAML alike. */
+/** A text in double quotes that JSON and YAML read alike. */
 export function doubleQuoted(text: string): string {
   const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(text).replace(UNPRINTABLE, escaped);

@@ -6,7 +6,7 @@ import { flowText, doubleQuoted } from './flow-text.ts';
 import { readSource, writeSource } from './skill-source.ts';
 
 /**
- * Reads a skill that was exported, and gives it back the keys that `metadata` has kept. One of others stays what it is.
+ * Reads an exported skill and restores the keys that `metadata` has kept. Other skills stay unchanged.
  *
  * @param name of its folder
  * @param tree files of the skill
@@ -30,7 +30,7 @@ export function importSkill(name: string, tree: SkillTree): SkillTree {
     const entries = key === 'metadata' ? entriesOf(value) : undefined;
     if (entries !== undefined)
       pairs.push(...entries.map((each) => `${doubleQuoted(each.key)}: ${flowText(each.node)}`));
-    // Only the name is always written: of a skill that has none, nothing is kept.
+    // An export always writes a name, so a skill without a name has kept the name null.
     else if (key === 'name' && isNull(value)) values.delete(key);
     else values.set(key, flowText(value));
   }
@@ -42,7 +42,7 @@ export function importSkill(name: string, tree: SkillTree): SkillTree {
   );
 }
 
-/** The node that a text of the metadata stands for; undefined for one that somebody else has written. */
+/** The node that a kept text holds; undefined if the text is not from an export. */
 function readKept(node: unknown): unknown {
   const text = writtenText(node);
   if (text === undefined || text.includes('\n')) return undefined;

@@ -5,7 +5,7 @@ import { FRONT_MATTER_LIMIT, readFrontMatter } from '../../skills/parse/front-ma
 import { entriesOf } from '../../skills/parse/yaml/yaml-values.ts';
 import { decodeText } from '../../skills/text/decode-text.ts';
 
-/** The frontmatter of a SKILL.md by its keys, and what stands below it. */
+/** The frontmatter of a SKILL.md by its keys, and the body below it. */
 export interface SkillSource {
   nodes: Map<string, unknown>;
   body: string;
@@ -28,7 +28,7 @@ export function readSource(name: string, tree: SkillTree): SkillSource {
   return { nodes, body: read.body, others };
 }
 
-/** The files of a skill with another frontmatter. @throws SkillcellError `skills.invalid` where it is too large */
+/** Writes the files of a skill with another frontmatter. @throws SkillcellError `skills.invalid` if it is too large */
 export function writeSource(name: string, lines: readonly string[], { body, others }: SkillSource): SkillTree {
   const block = lines.map((line) => `${line}\n`).join('');
   const bytes = Buffer.byteLength(block);

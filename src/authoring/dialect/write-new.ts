@@ -8,16 +8,16 @@ import { writeNewFile as writeWhole } from '../../durable/write-new-file.ts';
 import { writeTree } from '../../durable/write-tree.ts';
 
 /**
- * Writes folders that are there whole or not at all, and over nothing.
+ * Writes new folders, either all of them completely or none. It never overwrites.
  *
- * @param parent absolute path; made where it is not there
+ * @param parent absolute path; created if it does not exist
  * @param trees files by names of folders
- * @throws SkillcellError `usage.invalid` where there is something of one of the names. Whatever is thrown, nothing is written
+ * @throws SkillcellError `usage.invalid` if one of the names is taken. After any error, nothing is written
  */
 export function writeNewFolders(parent: string, trees: readonly (readonly [string, SkillTree])[]): void {
   const names = trees.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw refusal('two of them would have one folder', twice);
+  if (twice !== undefined) throw refusal('two skills would have the same folder', twice);
   for (const [name] of trees) refuseThere(parent, name);
   makeFolders(parent);
   const written: string[] = [];
@@ -27,13 +27,13 @@ export function writeNewFolders(parent: string, trees: readonly (readonly [strin
       written.push(name);
     }
   } catch (error) {
-    // All of them, or none.
+    // Either all folders stay, or none.
     for (const name of written) removeTree(join(parent, name));
     throw error;
   }
 }
 
-/** The same for one file. */
+/** Writes one new file completely or not at all. It never overwrites. */
 export function writeNewFile(parent: string, name: string, text: string): void {
   makeFolders(parent);
   if (!writeWhole(join(parent, name), text)) throw thereAlready(name);
@@ -44,10 +44,10 @@ function refuseThere(parent: string, name: string): void {
 }
 
 function thereAlready(name: string): SkillcellError {
-  return refusal('there is something of this name already', name);
+  return refusal('the name is already taken', name);
 }
 
 function refusal(what: string, name: string): SkillcellError {
-  const hint = 'Choose another folder, or remove what is there.';
+  const hint = 'Choose another folder, or remove the existing one.';
   return new SkillcellError('usage.invalid', `Cannot write skills: ${what}, got ${JSON.stringify(name)}.`, { hint });
 }

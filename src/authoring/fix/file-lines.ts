@@ -1,4 +1,4 @@
-/** A text as lines and their ends, so that an edit of one line leaves the ends of all as they are. */
+/** A text as lines and line ends, so that an edit of one line keeps all line ends. */
 export interface FileLines {
   lines: string[];
   /** `\n`, `\r\n`, and an empty one for a last line without an end. */
@@ -13,7 +13,7 @@ export function fileLines(text: string): FileLines {
   return { lines, ends };
 }
 
-/** The text, whatever was done to its lines. */
+/** Joins the lines with their ends. */
 export function joinedText({ lines, ends }: FileLines): string {
   return lines.map((line, index) => `${line}${ends[index] ?? ''}`).join('');
 }

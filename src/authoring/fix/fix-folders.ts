@@ -11,27 +11,27 @@ import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
 import { fixPlainText, fixSkillText, type FixedText } from './fix-skill-text.ts';
 import type { TextChange } from './text-change.ts';
 
-/** What was mended in a file of a skill. */
+/** A change in a file of a skill. */
 export interface SkillFix extends TextChange {
   /** Absolute path. */
   path: string;
 }
 
-/** How {@link fixFolders} mends. */
+/** Options of {@link fixFolders}. */
 export interface FixOptions {
-  /** Whether a name has to be there, and only keys of the specification may be added. */
+  /** Whether a name is required, and only keys of the specification may be added. */
   strict: boolean;
-  /** Whether nothing is written. */
+  /** Whether changes are only reported, not written. */
   dryRun: boolean;
 }
 
 /**
- * Mends a skill folder, or every skill folder below a folder. Each file is replaced whole or not at all; a second time there is nothing left
- * to mend.
+ * Fixes a skill folder, or every skill folder below a folder. Each file is replaced completely or not at all. A second run
+ * finds nothing left to fix.
  *
  * @param path absolute path of a folder
- * @returns what was mended, or would be, in the order of the folders
- * @throws SkillcellError `store.changed` for a file that somebody writes to meanwhile
+ * @returns the changes, made or proposed, in the order of the folders
+ * @throws SkillcellError `store.changed` if another program writes to a file in the meantime
  * @throws the system's error, when a file cannot be written
  */
 export function fixFolders(path: string, options: FixOptions): SkillFix[] {
@@ -48,7 +48,7 @@ export function fixFolders(path: string, options: FixOptions): SkillFix[] {
 function fixFolder(place: string, folder: SkillFolder, options: FixOptions & { name: string }): SkillFix[] {
   const { dryRun, name, strict } = options;
   const fixes: SkillFix[] = [];
-  // What a run that was killed has left would be a file of the skill.
+  // A killed run may leave temporary files, which would become files of the skill.
   if (!dryRun) removeTorn(place);
   let skillFile = join(place, folder.skillFile);
   if (folder.skillFile !== SKILL_FILE && !isThere(join(place, SKILL_FILE))) {
@@ -77,12 +77,12 @@ function contentOf(path: string): Uint8Array | undefined {
   try {
     return readRegularFile(path, { keep: TEXT_FILE_LIMIT, limit: TEXT_FILE_LIMIT }).content;
   } catch {
-    // What cannot be read is a finding of the validation, and nothing to mend.
+    // Validation reports unreadable files; there is nothing to fix in them.
     return undefined;
   }
 }
 
-/** Writes aside and renames; owner and rights stay. A file that changed after it was read is left alone. */
+/** Writes a temporary file and renames it; owner and mode stay. A file that changed since it was read is left alone. */
 function replace(path: string, before: Uint8Array, after: Uint8Array): void {
   const aside = writeAside(dirname(path), after);
   try {
@@ -91,7 +91,7 @@ function replace(path: string, before: Uint8Array, after: Uint8Array): void {
     chmodSync(aside, mode & 0o7777);
     if (!readFileSync(path).equals(before)) {
       const message = `Cannot mend the file: it changed meanwhile, got ${quotedText(path)}.`;
-      throw new SkillcellError('store.changed', message, { hint: 'Mend it again once nobody writes to it.' });
+      throw new SkillcellError('store.changed', message, { hint: 'Try again when no other program writes to it.' });
     }
     renameSync(aside, path);
     syncFolder(dirname(path));

@@ -8,18 +8,18 @@ import { removeHiddenEscapes } from './remove-hidden-escapes.ts';
 import { setName, type SetNameOptions } from './set-name.ts';
 import type { TextChange } from './text-change.ts';
 
-/** A SKILL.md with what was mended in it. */
+/** A SKILL.md with the changes that were made in it. */
 export interface FixedText {
   bytes: Uint8Array;
   changes: TextChange[];
 }
 
 /**
- * Mends a SKILL.md where there is one way to: byte order mark, hidden characters, quotes that YAML needs, the name. All other bytes stay,
- * line ends too, and so does what is read from it.
+ * Fixes a SKILL.md where only one fix is possible: byte order mark, hidden characters, quotes that YAML needs, the name. All
+ * other bytes stay, also line ends, and so does the meaning of the file.
  *
  * @param bytes the whole file
- * @returns the same bytes where nothing is to be mended, or the file is no text
+ * @returns the same bytes if there is nothing to fix or the file is not text
  */
 export function fixSkillText(bytes: Uint8Array, options: SetNameOptions): FixedText {
   const decoded = decodeText(bytes);
@@ -36,7 +36,7 @@ export function fixSkillText(bytes: Uint8Array, options: SetNameOptions): FixedT
   for (const step of steps) {
     const next = { lines: [...file.lines], ends: [...file.ends] };
     const made = step(next);
-    // What would change more than it says is not done.
+    // A step that would change more than it reports is skipped.
     if (made.length === 0 || !saysTheSame(joinedText(file), joinedText(next), options.folder)) continue;
     changes.push(...made);
     file = next;
@@ -44,7 +44,7 @@ export function fixSkillText(bytes: Uint8Array, options: SetNameOptions): FixedT
   return changes.length === 0 ? { bytes, changes } : { bytes: Buffer.from(joinedText(file)), changes };
 }
 
-/** The same for a file that is nothing but text. */
+/** Fixes a file that is only text: it removes hidden characters. A byte order mark stays if there are none. */
 export function fixPlainText(bytes: Uint8Array): FixedText {
   const decoded = decodeText(bytes);
   if ('fault' in decoded) return { bytes, changes: [] };
@@ -59,7 +59,7 @@ export function fixPlainText(bytes: Uint8Array): FixedText {
   return { bytes: Buffer.from(mark + joinedText(file)), changes };
 }
 
-/** Whether a mended file gives all that the old one gave, but for the name and what nobody sees. */
+/** Whether a fixed file has the same content as the old one, except for the name and invisible characters. */
 function saysTheSame(before: string, after: string, folder: string): boolean {
   const [old, fixed] = [before, after].map((text) =>
     parseSkillMarkdown(Buffer.from(text), { folder, tryPatterns: false }),
@@ -72,12 +72,12 @@ function saysTheSame(before: string, after: string, folder: string): boolean {
   return fixed.readable && isDeepStrictEqual(told(old), told(fixed));
 }
 
-/** Takes out of each line what cannot be seen and would be left out of every prompt. */
+/** Removes the invisible characters of each line that would be left out of every prompt. */
 function removeHiddenCharacters(file: FileLines): TextChange[] {
   const changes: TextChange[] = [];
   for (const [index, before] of file.lines.entries()) {
     let line = before;
-    // What stands beside a joiner decides whether it is one that is seen.
+    // The neighbours of a joiner decide whether it is visible, so each removal may reveal another hidden one.
     while (hiddenAt(line) >= 0) line = removeHidden(line);
     if (line === before) continue;
     const count = codePointLength(before) - codePointLength(line);

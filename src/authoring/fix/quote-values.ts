@@ -3,22 +3,22 @@ import { repairBlock } from '../../skills/parse/yaml/repair-block.ts';
 import { type FileLines, readText } from './file-lines.ts';
 import type { TextChange } from './text-change.ts';
 
-/** A key and a value on one line, of which YAML can make nothing: it begins as something else than a text. */
+/** A key and a value on one line that is invalid YAML, because the value begins with a special character. */
 const ODD_VALUE = /^([ \t]*(?:- )?[\p{L}\p{N}_.-]+:[ \t]+)([@`%*&!}\],].*)$/u;
-/** The same for a value that begins as a list or a map, where a text is meant for certain. */
+/** A value that begins like a list or a map, under a key that needs a text. */
 const ODD_TEXT = /^((?:description|displayName|brief_description):[ \t]+)([[{].*)$/;
-/** Blank and number sign begin a comment: what is meant is not for us to say. */
+/** A blank and a number sign may begin a comment; the intention is unclear, so such values stay. */
 const COMMENT = /[ \t]#/;
 
 /**
- * Puts values in quotes that YAML refuses and that others read as a text. A frontmatter that cannot be read after it stays as it was.
+ * Puts values in quotes that YAML refuses but other readers accept as text. If the frontmatter stays invalid, nothing changes.
  *
  * @param file lines of a SKILL.md without byte order mark
  */
 export function quoteValues(file: FileLines): TextChange[] {
   const before = [...file.lines];
   const changed = new Set<number>();
-  // Each turn mends at least one line, or is the last.
+  // Each round fixes at least one line, or is the last.
   for (let turn = 0; turn <= before.length; turn += 1) {
     const strict = readFrontMatter(readText(file), { recover: false });
     if (strict.ok) return [...changed].toSorted((a, b) => a - b).map((index) => quoted(file, index));
@@ -36,11 +36,12 @@ function quoted({ lines }: FileLines, index: number): TextChange {
     .exec(lines[index] ?? '')?.[0]
     .slice(0, -1)
     .replace(/^[ \t-]+/, '');
-  const what = key === undefined ? 'indented a value that goes on' : `put the value of ${key} in quotes`;
+  const what =
+    key === undefined ? 'indented a value that continues on the next lines' : `put the value of ${key} in quotes`;
   return { line: index + 1, what: lines[index] === '' ? 'joined with the line above, in quotes' : what };
 }
 
-/** The reader's own repair, which keeps the numbers of lines. */
+/** Applies the reader's own repair, which keeps line numbers. */
 function repairLines(file: FileLines, block: string): number[] {
   const changed: number[] = [];
   for (const [at, line] of repairBlock(block).split('\n').entries()) {

@@ -4,15 +4,15 @@ import { HIDDEN_EACH } from '../../skills/text/hidden-characters.ts';
 import { type FileLines, readText } from './file-lines.ts';
 import type { TextChange } from './text-change.ts';
 
-/** An escape of one character, or anything else that a backslash begins. */
+/** An escape of one character, or a backslash with any other character. */
 const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|[^])/g;
 
-/** Takes out of the frontmatter the escapes of what cannot be seen. */
+/** Removes escapes of invisible characters from the frontmatter. */
 export function removeHiddenEscapes(file: FileLines): TextChange[] {
   const read = readFrontMatter(readText(file), { recover: false });
   if (!read.ok) return [];
   const counts = new Map<number, number>();
-  // From the last on, so that what stands before keeps its place.
+  // From last to first, so that earlier offsets stay valid.
   for (const { source, at } of doubleQuotedIn(read.root, read.block).toReversed()) {
     for (const { start, end } of hiddenEscapes(source)) {
       const before = read.block.slice(0, at + start);
@@ -31,7 +31,7 @@ export function removeHiddenEscapes(file: FileLines): TextChange[] {
     }));
 }
 
-/** Where they stand, the last first. What stands beside a joiner decides whether it is one that is seen. */
+/** Ranges of escapes of hidden characters, last first. The neighbours of a joiner decide whether it is visible. */
 function hiddenEscapes(source: string): { start: number; end: number }[] {
   let units = unitsOf(source);
   const hidden: { start: number; end: number }[] = [];
@@ -57,7 +57,7 @@ interface Unit {
   isEscape: boolean;
 }
 
-/** A text as the characters that it stands for, with what they are written as. */
+/** The characters of a text, each with the range of its spelling. */
 function unitsOf(source: string): Unit[] {
   const units: Unit[] = [];
   let end = 0;

@@ -6,18 +6,18 @@ import { type FileLines, readText } from './file-lines.ts';
 import type { TextChange } from './text-change.ts';
 import { yamlText } from '../yaml-text.ts';
 
-/** What {@link setName} knows beside the file. */
+/** Options of {@link setName}. */
 export interface SetNameOptions {
   /** Name of the skill's folder. */
   folder: string;
-  /** Whether a name has to be there. */
+  /** Whether a name is required, and the specification must be kept. */
   strict: boolean;
 }
 
 /**
- * Makes the name that of the folder. What people were shown stays `displayName`, where the specification is not to be kept.
+ * Sets the name to that of the folder. Unless `strict` is set, the old name stays as `displayName` if it is not a slug.
  *
- * @param file lines of a SKILL.md, of which the frontmatter can be read
+ * @param file lines of a SKILL.md with a readable frontmatter
  */
 export function setName(file: FileLines, { folder, strict }: SetNameOptions): TextChange[] {
   const read = readFrontMatter(readText(file), { recover: false });
@@ -49,10 +49,10 @@ function inserted(file: FileLines, index: number, line: string, what: string): T
   return [{ line: index + 1, what }];
 }
 
-/** What stands behind a key that has no value. */
+/** Texts behind a key without a value. */
 const NO_VALUE: ReadonlySet<string> = new Set(['', '~', 'null']);
 
-/** The line with another value; undefined for a key that does not stand alone at its beginning, or a value that goes on below. */
+/** The line with another value; undefined if the key does not begin the line or the value continues below. */
 function lineWith({ keyNode, node }: YamlEntry, block: string, line: string, text: string): string | undefined {
   const [start = -1] = (keyNode as Node).range ?? [];
   const end = isNull(node) ? undefined : (node as Node).range?.[1];

@@ -1,6 +1,6 @@
-/** One thing that was mended in a file. */
+/** One change in a file. */
 export interface TextChange {
-  /** From 1; absent for what is about the file as a whole. */
+  /** From 1; absent for a change of the whole file. */
   line?: number;
   /** For people, in the past tense. */
   what: string;
