@@ -6,7 +6,7 @@ import { ModelTimeoutError } from './model-timeout-error.ts';
 import { sanitizeErrorText } from './redact.ts';
 import { usableAnswer } from './usable-answer.ts';
 
-/** Whom to ask, and how long. */
+/** Gateway, model and limits of one request. */
 export interface AskModelOptions {
   gateway: ModelGateway;
   /** The model that the host chose; without it the gateway's own. */
@@ -15,12 +15,12 @@ export interface AskModelOptions {
   timeoutMs: number;
   signal: AbortSignal;
   budget?: ModelBudget | undefined;
-  /** Told of a request that is about to be made; what it returns, of its answer. */
+  /** Called before a request is made; the returned function is called with its answer. */
   observe?: ((request: ModelRequest) => (answer: ModelAnswer) => void) | undefined;
   around?: AroundModel | undefined;
 }
 
-/** Asks a model, by `ask`, within something that lasts as long. It learns whom, and nothing of what. */
+/** Wraps a request to a model, for example in a trace; it must call `ask`. It gets the model's name, but no prompt. */
 export type AroundModel = (
   asked: { model: string; maxOutputTokens: number | undefined },
   ask: () => Promise<ModelAnswer>,
@@ -51,7 +51,7 @@ export async function askModel(request: ModelRequest, options: AskModelOptions):
   }
 }
 
-/** A gateway may be anyone's: what it throws is told as a failure of the model, without what may be a key in it. */
+/** Gateways may be third-party code: their errors are reported as failures of the model, without possible keys. */
 async function generate(gateway: ModelGateway, request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
   try {
     return usableAnswer(await withinDeadline(gateway.generate(request, { signal }), { signal }), gateway);

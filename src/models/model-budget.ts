@@ -1,29 +1,29 @@
 import type { JobBudget } from '../contracts/jobs/job.ts';
 import type { ModelAnswer, ModelRequest } from './model-gateway.ts';
 
-/** A part of a budget that holds for models. */
+/** A limit of a budget that applies to models. */
 export type ModelLimit = 'tokens' | 'model-calls';
 
 const BYTES_PER_TOKEN = 4;
-/** Services refuse to be asked for a longer answer than their model gives; every model gives this much. */
+/** Services refuse to be asked for a longer answer than the model supports; every model supports this length. */
 const SURE_ANSWER_TOKENS = 4_096;
 
-/** What the model requests of one job may cost together, whoever of the job makes them. */
+/** Budget for all model requests of one job, from all its parts. */
 export interface ModelBudget {
-  /** Why a request was refused, the first time; undefined as long as none was. */
+  /** The first refusal; undefined if there was none. */
   readonly reached: BudgetReachedError | undefined;
   /**
    * Counts a request before it is made.
    *
-   * @returns the request, its answer no longer than what is left where that is little
-   * @throws BudgetReachedError where nothing is left for it
+   * @returns the request, with its answer limited to the rest of the budget when little is left
+   * @throws BudgetReachedError if the budget does not cover it
    */
   admit(request: ModelRequest): ModelRequest;
-  /** Counts what an admitted request came to. A service that does not say is taken to have one token a four bytes. */
+  /** Counts the usage of an admitted request. If the service does not report it, one token for four bytes is assumed. */
   spend(admitted: ModelRequest, answer: ModelAnswer): void;
 }
 
-/** A request that the job's budget does not cover: it was not made. */
+/** Error for a request that was not made, because the job's budget does not cover it. */
 export class BudgetReachedError extends Error {
   override readonly name = 'BudgetReached';
   readonly limit: ModelLimit;
@@ -34,7 +34,7 @@ export class BudgetReachedError extends Error {
   }
 }
 
-/** Creates the budget of one job; without a number that part has no end. */
+/** Creates the budget of one job. A limit without a number is infinite. */
 export function createModelBudget(budget: JobBudget = {}): ModelBudget {
   const { modelCalls = Infinity, inputTokens = Infinity, outputTokens = Infinity } = budget;
   let calls = 0;

@@ -1,4 +1,4 @@
-/** Tokens of one model request; null where the service does not say. */
+/** Tokens of one model request; null if the service does not report them. */
 export interface ModelUsage {
   inputTokens: number | null;
   outputTokens: number | null;
@@ -10,7 +10,7 @@ export interface ModelMessage {
   content: string;
 }
 
-/** What a model is asked. */
+/** A request to a model. */
 export interface ModelRequest {
   /** `provider/model`; without it the gateway's own model. */
   model?: string;
@@ -19,7 +19,7 @@ export interface ModelRequest {
   maxOutputTokens?: number;
 }
 
-/** What a model answered. */
+/** An answer of a model. */
 export interface ModelAnswer {
   text: string;
   usage: ModelUsage;
@@ -29,7 +29,7 @@ export interface ModelAnswer {
   finishReason: string;
 }
 
-/** The one way from a job to a model. Keys stay behind it: no answer and no error of a gateway holds one. */
+/** The only way from a job to a model. Keys stay in the gateway: its answers and errors hold none. */
 export interface ModelGateway {
   /** `provider/model`, or `replay`. */
   readonly id: string;

@@ -1,4 +1,4 @@
-/** A model request that went over its deadline. The job that made it ends with the outcome `timeout`. */
+/** A model request that exceeded its deadline. Its job ends with the outcome `timeout`. */
 export class ModelTimeoutError extends Error {
   override readonly name = 'ModelTimeout';
 

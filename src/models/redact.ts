@@ -1,9 +1,9 @@
 import { withoutEnd } from '../contracts/text/without-end.ts';
 import { cutTo } from '../skills/text/text.ts';
 
-/** Of an error text that crosses into a sandbox. */
+/** The most characters of an error text that enters a sandbox. */
 const ERROR_CHARACTERS = 500;
-/** What stands where a secret stood. */
+/** Replacement for a secret. */
 const REDACTED = '[redacted]';
 
 /**
@@ -24,16 +24,16 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 function writtenForms(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  // The padding of base64 is left out by some, and no secret.
+  // Some writers leave out the padding of base64, and it is not secret.
   const encoded = [withoutEnd(bytes.toString('base64'), '='), bytes.toString('base64url')];
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...encoded];
 }
 
-/** Absolute paths of POSIX and Windows and file addresses begin so, in a run of what a path may hold; what stands before is a group. */
+/** Beginning of an absolute path of POSIX or Windows, or of a file address, within a run of path characters. A group holds the text before it. */
 const HOST_PATH = /(?:(^|[^\w.:/~-])[/\\]|(^|\W)[A-Za-z]:[\\/]|file:\/\/|~\/)./;
 /** Up to the next blank, quote or bracket. */
 const PATH_RUN = /[^\s'"`<>()[\]{},;]+/g;
-/** The same between quotes, where blanks belong to the path. */
+/** The same in quotes, where blanks belong to the path. */
 const QUOTED_PATH =
   /'(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*'|"(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*"|`(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*`/g;
 const BEARER = /\bBearer\s+[\w.~+/=-]{6,}/g;
@@ -41,11 +41,11 @@ const CREDENTIAL = /\b(?:sk-|ghp_|github_pat_|xox[abp]-|AKIA).{6}/;
 const CREDENTIAL_RUN = /[\w.~+/=-]+/g;
 
 /**
- * Makes an error text fit to cross into a sandbox: its first line only, without paths of the host and without what
- * looks like a credential, at most 500 characters: what is longer ends in `…`.
+ * Prepares an error text for a sandbox: only its first line, without paths of the host and without look-alikes of
+ * credentials, at most 500 characters. A longer text is cut and ends in `…`.
  *
  * @param text an error message of the host
- * @param secrets exact values that never may cross
+ * @param secrets exact values that must never enter the sandbox
  * @returns the text for the sandbox
  */
 export function sanitizeErrorText(text: string, secrets: readonly string[] = []): string {
@@ -58,7 +58,7 @@ export function sanitizeErrorText(text: string, secrets: readonly string[] = [])
   return cutTo(safe, ERROR_CHARACTERS);
 }
 
-/** Puts a word in the place of what begins as the pattern says, up to the end of the run. */
+/** Replaces a run from the match of the pattern to its end with a word. */
 function cutFrom(run: string, beginning: RegExp, word: string): string {
   const match = beginning.exec(run);
   return match === null ? run : run.slice(0, match.index + (match[1] ?? match[2] ?? '').length) + word;

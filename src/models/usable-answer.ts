@@ -1,11 +1,11 @@
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { ModelAnswer, ModelGateway } from './model-gateway.ts';
 
-/** Characters of an answer; a longer one is of no use to anyone. */
+/** The most characters of an answer. */
 const ANSWER_CHARACTERS = 2 * 1024 * 1024;
 
 /**
- * What a gateway gave, which may be anyone's: what it leaves out is unknown, and without a text it is no answer.
+ * Checks an answer of a gateway, which may be third-party code. Missing fields become unknown values; without a text, it is refused.
  *
  * @throws SkillcellError `model.failed`
  */

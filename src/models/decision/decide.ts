@@ -14,47 +14,48 @@ import {
 } from './decision-prompt.ts';
 import { readAction, readChoice, type DecidedAction, type Read } from './read-decision.ts';
 
-/** How often a round is asked again for an answer that cannot be taken. */
+/** Number of repeated requests in one round after an unusable answer. */
 const REPAIRS = 1;
-/** A catalog that is larger is written more briefly. */
+/** A larger catalog is shortened. */
 const CATALOG_TOKENS = 16_000;
 const NO_CATALOG = '[SKILL CATALOG]\n(no skills)\n';
 
-/** What a decision is made with. */
+/** Task, skills and model of a decision. */
 export interface DecideOptions extends DecisionTask {
   skills: SkillsSubsystem | undefined;
-  /** Fetches those whole that were chosen, where some are known by their heads. */
+  /** Fetches the chosen skills completely, if only the heads of some are known. */
   withWhole?: (refs: readonly string[]) => Promise<SkillsSubsystem | undefined>;
-  /** Whose policy says which skills are offered. */
+  /** The consumer whose policy selects the offered skills. */
   consumer: string;
   variant: SkillVariant;
   pool: readonly SourceRow[];
-  /** Bytes that a text may have, as JSON. */
+  /** The most bytes of a text, as JSON. */
   valueBytes: number;
-  /** Asks the model; what it throws ends the decision. */
+  /** Asks the model; its errors end the decision. */
   ask(request: ModelRequest): Promise<ModelAnswer>;
 }
 
-/** A decision under way: its record is as far as the decision is, also when asking fails. */
+/** A decision in progress. Its record is up to date even if a request fails. */
 export interface Decision {
   readonly record: JobDecision;
-  /** @throws what `ask` throws */
+  /** @throws errors of `ask` */
   readonly run: () => Promise<Decided>;
 }
 
-/** What a decision came to. */
+/** Result of a decision. */
 export interface Decided {
   /** Full ids of the chosen skills, in the order of the answer. */
   chosen: string[];
-  /** The block that the last round had in its system prompt. */
+  /** The block in the system prompt of the last round. */
   block: InstructionBlock | undefined;
-  /** What to do, or why no answer could be taken. */
+  /** The action, or the reason why no answer was usable. */
   action: Read<DecidedAction>;
 }
 
 /**
- * Prepares the decision on a job: a first round, in which the model reads the catalog and names skills, and a second one, with those
- * skills loaded, in which it answers with a text or hands a task over. Without a skill to offer there is only the second.
+ * Prepares the decision on a job. In the first round, the model reads the catalog and names skills. In the second round,
+ * those skills are loaded, and the model answers with a text or hands a task over. Without offered skills there is only the
+ * second round.
  */
 export function createDecision(options: DecideOptions): Decision {
   const { skills, consumer } = options;
@@ -98,14 +99,14 @@ async function decide(options: DecideOptions, catalog: Catalog, record: JobDecis
   return { chosen, block, action: { value } };
 }
 
-/** What an answer came to. With both, the value is what is taken where no other answer follows. */
+/** Judgement on an answer. With both value and fault, the value is used if no further answer follows. */
 interface Judged<T> {
   value?: T;
   fault?: string;
   rows?: ReferenceRow[];
 }
 
-/** Asks until an answer has no fault, once more at most. The answers stay in the messages of the request. */
+/** Asks until an answer has no fault, at most twice. The answers stay in the messages of the request. */
 async function askRound<T>(
   { ask }: DecideOptions,
   request: ModelRequest,
@@ -128,7 +129,7 @@ async function askRound<T>(
   }
 }
 
-/** A reference that means nothing goes back to the model; where it does so again, the others are what was chosen. */
+/** The model is told about a reference to no skill. If it repeats the fault, the other references count as its choice. */
 function judgeChoice(
   read: Read<string[]>,
   catalog: Catalog,
@@ -143,7 +144,7 @@ function judgeChoice(
   });
   const wrong = rows.filter(({ status }) => status === 'unknown' || status === 'denied');
   if (wrong.length === 0) return { value: rows, rows };
-  // The same words for both: what a consumer may not have is not there for its models.
+  // Denied and unknown references get the same text, so that models do not learn of denied skills.
   const names = wrong.map(({ ref }) => JSON.stringify(ref.slice(0, 80))).join(', ');
   const all = catalog.ids.length === 1 ? 'SK1' : `SK1 to SK${catalog.ids.length}`;
   return { value: rows, rows, fault: `The catalog has ${all}, and no ${names}.` };

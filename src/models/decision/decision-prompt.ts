@@ -3,29 +3,29 @@ import { compareCodePoints, oneLine } from '../../skills/text/text.ts';
 
 /** The word that marks the block of a decision. */
 export const DECISION_TAG = 'skillcell-decision';
-/** Skills that one answer may name. */
+/** The most skills that one answer may name. */
 export const MOST_CHOSEN = 8;
 const LISTED_FILES = 200;
 
-/** What the prompt says of a job. */
+/** The parts of a job that its prompt describes. */
 export interface DecisionTask {
   task: string;
   /** Input files, by their path below the working folder. */
   files: readonly string[];
-  /** Outputs that the job has to leave. */
+  /** Required output files. */
   expect: readonly string[];
-  /** JSON schema of the value that the job has to hand back. */
+  /** JSON schema of the required value. */
   value?: Record<string, unknown> | undefined;
-  /** What a program may call. */
+  /** Tools that a program may call. */
   tools: readonly { id: string; description: string }[];
 }
 
 /**
- * The system prompt of a decision. It depends on the catalog and the loaded skills alone: jobs that differ in their task have the same, and
- * that of a later round begins with that of the first.
+ * The system prompt of a decision. It depends only on the catalog and the loaded skills, so jobs with different tasks share
+ * it, and the prompt of the second round begins with that of the first.
  *
  * @param catalog text of the catalog
- * @param block the `[ACTIVE SKILLS]` block; empty as long as none is loaded
+ * @param block the `[ACTIVE SKILLS]` block; empty while no skill is loaded
  */
 export function decisionSystem(catalog: string, block: string): string {
   const rules = `You decide how the user's task is done. You choose the skills that help, and then either answer with a text of your own, or hand the task over to a programmer.
@@ -67,19 +67,19 @@ export function actMessage(rows: readonly ReferenceRow[], task: DecisionTask): s
 ${actQuestion(task)}`;
 }
 
-/** The one message of a decision that has no skill to choose from. */
+/** The only message of a decision without skills to choose from. */
 export function taskMessage(task: DecisionTask): string {
   return `${taskText(task)}
 
 ${actQuestion(task)}`;
 }
 
-/** Whether a job has to leave what no text can give. */
+/** Whether a job requires files or a value, which a text cannot give. */
 export function needsProgram({ expect, value }: Pick<DecisionTask, 'expect' | 'value'>): boolean {
   return expect.length > 0 || value !== undefined;
 }
 
-/** The message that says what was wrong with an answer. */
+/** The message that explains the fault of an answer. */
 export function decisionFaultMessage(fault: string): string {
   return `That answer was not taken. ${fault} Answer again, with one block of the form above.\n`;
 }

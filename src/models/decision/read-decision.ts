@@ -4,15 +4,15 @@ import { shownPathFault } from '../../protocol/files/shown-path.ts';
 import { findFencedBlocks, withoutThinking } from '../../skills/text/words/markdown-fences.ts';
 import { DECISION_TAG, MOST_CHOSEN } from './decision-prompt.ts';
 
-/** What an answer says, or what is wrong with it, in words for the model. */
+/** The value of an answer, or its fault, worded for the model. */
 export type Read<T> = { value: T } | { fault: string };
 
-/** What comes after the choice of skills. */
+/** The action after the choice of skills. */
 export type DecidedAction = { action: 'text'; text: string } | { action: 'codegen'; task: string; outputs: string[] };
 
 const MOST_OUTPUTS = 64;
 const TASK_CHARACTERS = 100_000;
-/** In UTF-8 no more than the value of a job may have. */
+/** In UTF-8, this fits into the most bytes of a job's value. */
 const TEXT_CHARACTERS = 64_000;
 
 const choice = z.object({
@@ -54,15 +54,15 @@ export function readChoice(answer: string, cutOff: boolean): Read<string[]> {
   return 'fault' in read ? read : { value: read.value.skills };
 }
 
-/** What the job makes of a text. */
+/** The job's demands on a text. */
 export interface TextRules {
-  /** Whether it has to leave what only a program can leave. */
+  /** Whether the job requires files or a value, which need a program. */
   program: boolean;
-  /** Bytes that its value may have, as JSON. */
+  /** The most bytes of its value, as JSON. */
   valueBytes: number;
 }
 
-/** Reads the action that an answer decides on. A text is none for a job that needs a program. */
+/** Reads the action of an answer. If the job needs a program, a text is a fault. */
 export function readAction(answer: string, cutOff: boolean, { program, valueBytes }: TextRules): Read<DecidedAction> {
   const read = readBlock<DecidedAction>(answer, cutOff, action);
   if (!('value' in read) || read.value.action !== 'text') return read;
@@ -75,7 +75,7 @@ export function readAction(answer: string, cutOff: boolean, { program, valueByte
 }
 
 /**
- * Reads the one block of a decision. Two of them are a fault and not a choice: what an answer quotes of a skill, or drafts, must not decide.
+ * Reads the one block of a decision. Two blocks are a fault: a quotation from a skill, or a draft, must not decide.
  */
 function readBlock<T>(answer: string, cutOff: boolean, schema: z.ZodMiniType<T>): Read<T> {
   const blocks = findFencedBlocks(withoutThinking(answer)).filter(({ tag }) => tag === DECISION_TAG);

@@ -11,7 +11,7 @@ globalThis.AI_SDK_LOG_WARNINGS ??= false;
 export interface AskSdkModelOptions {
   model: LanguageModel;
   request: ModelRequest;
-  /** `provider/model` that is asked. */
+  /** `provider/model` of the request. */
   name: string;
   /** Scheme, host and port of the service. */
   origin: string;
@@ -20,7 +20,7 @@ export interface AskSdkModelOptions {
   signal: AbortSignal;
 }
 
-/** Asks a model through the `ai` SDK, with our own retries. This file loads the SDK: import it only to ask. */
+/** Asks a model through the `ai` SDK, with our own retries. Importing this file loads the SDK, so import it only to ask. */
 export async function askSdkModel(options: AskSdkModelOptions): Promise<ModelAnswer> {
   const { model, request, name, origin, secrets, retry, signal } = options;
   const ask = async (): Promise<ModelAnswer> => {
@@ -28,7 +28,7 @@ export async function askSdkModel(options: AskSdkModelOptions): Promise<ModelAns
       model,
       instructions: request.system,
       messages: request.messages,
-      // Our retries cap what Retry-After may ask for, and can be told to be fast.
+      // Our retries limit the wait of Retry-After, and tests can make them fast.
       maxRetries: 0,
       telemetry: { isEnabled: false },
       abortSignal: signal,
@@ -54,19 +54,19 @@ function tokens(count: number | undefined): number | null {
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
 
-/** Whether another try may help: rate limits, faults of the service and lost connections. */
+/** Whether another try may help: after rate limits, faults of the service and lost connections. */
 export function judgeModelError(error: unknown): RetryVerdict {
   if (!APICallError.isInstance(error)) return { retry: false };
   return { retry: error.isRetryable, retryAfterMs: readRetryAfter(error.responseHeaders) };
 }
 
 /**
- * Makes an error of the SDK one of ours. The SDK's own error is not kept as cause: it holds the whole prompt, the
- * address and what the service sent back, which may repeat the key.
+ * Converts an error of the SDK. The SDK's error is not kept as cause: it holds the whole prompt, the address and the
+ * response of the service, which may repeat the key.
  *
- * @param error what the last try threw
- * @param service whom the request went to, and what may not be repeated
- * @returns `model.refused` where only a change of key, name or address helps, else `model.failed`
+ * @param error the error of the last try
+ * @param service name and address of the service, and the secrets to remove
+ * @returns `model.refused` if only a change of key, name or address helps, else `model.failed`
  */
 export function describeModelError(
   error: unknown,

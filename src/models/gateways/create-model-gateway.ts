@@ -10,7 +10,7 @@ const GATEWAYS: Record<ModelProvider, typeof openaiCompatibleGateway> = {
 };
 
 /**
- * Creates the gateway for the settings that `readModelSettings` found.
+ * Creates the gateway for the settings from `readModelSettings`.
  *
  * @param settings service, model and key
  * @param options retries
@@ -33,9 +33,9 @@ export function createModelGateway(settings: ModelSettings, options: SdkGatewayO
 }
 
 /**
- * A gateway to a service that speaks Anthropic's messages.
+ * A gateway to a service with Anthropic's messages API.
  *
- * @param settings `baseUrl` is what stands before `/messages`
+ * @param settings `baseUrl` is the address without `/messages`
  * @param options retries
  * @returns the gateway
  */
@@ -52,9 +52,9 @@ function anthropicGateway(settings: ModelSettings, options: SdkGatewayOptions = 
 }
 
 /**
- * A gateway to any service that speaks OpenAI's chat completions.
+ * A gateway to any service with OpenAI's chat completions API.
  *
- * @param settings `baseUrl` is what stands before `/chat/completions`
+ * @param settings `baseUrl` is the address without `/chat/completions`
  * @param options retries
  * @returns the gateway
  */

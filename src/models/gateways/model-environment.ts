@@ -6,10 +6,10 @@ import { parseModelName } from './parse-model-name.ts';
 const OPENAI_URL = 'https://api.openai.com/v1';
 const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 
-/** The variables that are read; the first three are ours. */
+/** The environment variables; our own three have precedence. */
 export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Where a provider's address and key are looked for when ours are not set. */
+/** The provider's variables for address and key, for when ours are not set. */
 const FALLBACKS: Record<ModelProvider, { url: string; key: string; defaultUrl?: string }> = {
   'openai-compatible': { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY' },
   openai: { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', defaultUrl: OPENAI_URL },
@@ -17,14 +17,14 @@ const FALLBACKS: Record<ModelProvider, { url: string; key: string; defaultUrl?: 
 };
 
 /**
- * Reads which model to ask. A provider's own key is only sent to the provider's own address: with
- * `SKILLCELL_MODEL_BASE_URL` the key is `SKILLCELL_MODEL_API_KEY` or none.
+ * Reads the model to ask from the environment. A provider's own key is only sent to the provider's own address: with
+ * `SKILLCELL_MODEL_BASE_URL`, the key is `SKILLCELL_MODEL_API_KEY`, or there is no key.
  *
- * @param model `provider/model` of a flag; it goes before `SKILLCELL_MODEL`
+ * @param model `provider/model` of a flag; it overrides `SKILLCELL_MODEL`
  * @param environment the variables
  * @returns the settings; undefined when no model is named
- * @throws {SkillcellError} `usage.invalid` for a name or an address of a wrong form, `model.not-configured` where the
- * address or the key is missing
+ * @throws {SkillcellError} `usage.invalid` for a malformed name or address, `model.not-configured` if the address or the
+ * key is missing
  * @example
  * ```ts
  * import { createModelGateway, readModelSettings } from 'skillcell';
@@ -71,7 +71,7 @@ export function readModelSettings(
   return settings;
 }
 
-/** The message never repeats the address: it may hold a password. */
+/** The message never repeats the address, because it may hold a password. */
 function checkBaseUrl(text: string, variable: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
@@ -83,7 +83,7 @@ function checkBaseUrl(text: string, variable: string): string {
   return withoutEnd(url.href, '/');
 }
 
-/** A key travels in a header; a control character in it would only fail later, with the key in the error. */
+/** The key becomes an HTTP header. With a control character in it, the request would fail later, with the key in the error. */
 function checkKey(key: string, variable: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new SkillcellError(

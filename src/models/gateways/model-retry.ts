@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How a failed model request is tried again. */
+/** Retries of a failed model request. */
 export interface ModelRetryOptions {
-  /** Requests in all. @default 4 */
+  /** Most requests in total. @default 4 */
   tries: number;
   /** Wait before the second request, in milliseconds; it doubles each time. @default 500 */
   baseDelayMs: number;
-  /** Longest wait, whatever the service asks for, in milliseconds. @default 30,000 */
+  /** Longest wait, even if the service asks for more, in milliseconds. @default 30,000 */
   maximumDelayMs: number;
 }
 
 /** The defaults of {@link ModelRetryOptions}. */
 export const DEFAULT_MODEL_RETRY: ModelRetryOptions = { tries: 4, baseDelayMs: 500, maximumDelayMs: 30_000 };
 
-/** Judges an error: whether another try helps, and how long the service asks to wait. */
+/** Verdict on an error: whether another try may help, and the wait that the service asks for. */
 export interface RetryVerdict {
   retry: boolean;
   /** From `Retry-After`, in milliseconds. */
@@ -21,13 +21,13 @@ export interface RetryVerdict {
 }
 
 /**
- * Runs a request until it succeeds, the tries are used up, or no other try helps.
+ * Repeats a request until it succeeds, the tries are used up, or another try cannot help.
  *
  * @param request one request
- * @param judge what to make of its error
+ * @param judge judges its error
  * @param signal ends the waiting
  * @param options tries and delays
- * @returns what the request returned
+ * @returns the result of the request
  * @throws the signal's reason once it is aborted, else the last error
  */
 export async function retryModelRequest<T>(
@@ -53,10 +53,11 @@ export async function retryModelRequest<T>(
 }
 
 /**
- * The wait before the next try: what the service asks for, else exponential, with jitter, at most the maximum.
+ * Returns the wait before the next try: the wait that the service asks for, else exponential backoff; with jitter, at most
+ * the maximum.
  *
  * @param attempt number of the try that failed, from 1
- * @param retryAfterMs what the service asks for
+ * @param retryAfterMs wait that the service asks for, in milliseconds
  * @param options base and maximum
  * @param random between 0 and 1
  * @returns milliseconds
@@ -67,7 +68,7 @@ export function retryDelayMs(
   options: ModelRetryOptions,
   random: number = Math.random(),
 ): number {
-  // Jitter only lengthens what the service asked for, and only shortens our own guess.
+  // Jitter only lengthens the wait of the service, and only shortens our own.
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs + random * options.baseDelayMs, options.maximumDelayMs);
   return Math.min(options.baseDelayMs * 2 ** (attempt - 1), options.maximumDelayMs) * (0.5 + random / 2);
 }

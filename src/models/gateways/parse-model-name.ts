@@ -2,7 +2,7 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { MODEL_PROVIDERS, type ModelProvider } from './model-settings.ts';
 
 /**
- * Takes `provider/model` apart. The model's own name may hold more slashes.
+ * Splits `provider/model`. The model's own name may hold more slashes.
  *
  * @param text for example `anthropic/claude-sonnet-4-5`
  * @param source the flag or variable that the text comes from

@@ -6,11 +6,11 @@ import type { ModelSettings } from './model-settings.ts';
 import { parseModelName } from './parse-model-name.ts';
 import type { SdkGatewayOptions } from './sdk-gateway-options.ts';
 
-/** What differs between providers: how a model of theirs is made. */
+/** Makes a model of one provider. */
 export type ModelLoader = (settings: ModelSettings, fetch: typeof globalThis.fetch) => Promise<LanguageModel>;
 
 /**
- * A gateway over the `ai` SDK. The SDK is loaded with the first request, so that a start that asks no model stays fast.
+ * A gateway over the `ai` SDK. The first request loads the SDK, so that commands without a model start fast.
  *
  * @param settings service, model and key
  * @param load makes the provider's model

@@ -8,7 +8,7 @@ export interface SdkModel {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;
-  // The SDK's own types change with its versions; it is the SDK that calls these.
+  // Typed loosely, because only the SDK calls these and its types change between versions.
   doGenerate(options: never): PromiseLike<unknown>;
   doStream(options: never): PromiseLike<unknown>;
 }
@@ -21,19 +21,19 @@ export function isSdkModel(value: unknown): value is SdkModel {
   return texts && typeof doGenerate === 'function';
 }
 
-/** Whether a value is a gateway of ours. */
+/** Whether a value is a model gateway. */
 export function isModelGateway(value: unknown): value is ModelGateway {
   if (typeof value !== 'object' || value === null) return false;
   const { id, generate } = value as Partial<ModelGateway>;
   return typeof id === 'string' && typeof generate === 'function';
 }
 
-/** The gateway to a model, whichever of the two forms it has. */
+/** The gateway to a model in either form. */
 export function modelGateway(model: ModelGateway | SdkModel): ModelGateway {
   return isModelGateway(model) ? model : sdkModelGateway(model);
 }
 
-/** A gateway to a model that the caller has made: its key and its address stay with the caller's provider. */
+/** A gateway to a model from the caller. Key and address stay with the caller's provider. */
 function sdkModelGateway(model: SdkModel): ModelGateway {
   // Providers name their parts with a dot, `anthropic.messages`.
   const id = `${model.provider.split('.')[0]}/${model.modelId}`;

@@ -4,7 +4,7 @@ const SHOWN = 12;
 const WIDTH = 200;
 
 /**
- * The first difference of two texts as one unified hunk, kept short: at most 12 lines of each side, 200 characters a line.
+ * Formats the first difference of two texts as one short unified hunk: at most 12 lines of each side, 200 characters a line.
  *
  * @param expected lines of the one text, shown with `-`
  * @param actual lines of the other, shown with `+`
@@ -25,7 +25,7 @@ export function firstDifference(expected: readonly string[], actual: readonly st
   ].join('\n');
 }
 
-/** The smallest number of lines to skip on both sides until they meet again; without a meeting, all that is left. */
+/** The smallest number of lines to skip on both sides until they match again; without a match, all remaining lines. */
 function hunkSize(
   expected: readonly string[],
   actual: readonly string[],

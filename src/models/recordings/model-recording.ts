@@ -5,7 +5,7 @@ import type { ModelAnswer, ModelRequest } from '../model-gateway.ts';
 /** Schema name of a recording. */
 export const RECORDING_SCHEMA = 'skillcell/model-recording@1';
 
-/** One request and its answer, as a file holds them: texts are arrays of lines, so that changes are easy to read. */
+/** One request with its answer, as in a file. Texts are arrays of lines, so that changes are easy to read. */
 export interface RecordedRequest {
   /** `provider/model` that answered. */
   model: string;
@@ -43,7 +43,7 @@ const recordingSchema = z.strictObject({
  * @param text content of the file
  * @param file its name, for the message
  * @returns the requests in the order in which they were made
- * @throws {SkillcellError} `usage.invalid` when it is no recording
+ * @throws {SkillcellError} `usage.invalid` when it is not a recording
  */
 export function parseRecording(text: string, file: string): RecordedRequest[] {
   let parsed: unknown;
@@ -66,7 +66,7 @@ export function formatRecording(requests: readonly RecordedRequest[]): string {
   return `${JSON.stringify({ schema: RECORDING_SCHEMA, requests }, null, 2)}\n`;
 }
 
-/** Puts a request and its answer into the form of the file. */
+/** Converts a request and its answer into the form of the file. */
 export function recordRequest(request: ModelRequest, answer: ModelAnswer): RecordedRequest {
   return {
     model: answer.model,

@@ -6,11 +6,11 @@ import { formatRecording, recordRequest, type RecordedRequest } from './model-re
 import { usableAnswer } from '../usable-answer.ts';
 
 /**
- * A gateway that writes down what another one is asked and answers. The file is replaced as a whole after each answer,
- * and a first time, empty, before the first request: a file that cannot be written costs no request.
+ * A gateway that records the requests and answers of another one. The file is replaced completely after each answer. It
+ * is first written, empty, before the first request, so that an unwritable file costs no request.
  *
- * @param inner the gateway that really asks
- * @param file where the recording goes; an older recording there is replaced
+ * @param inner the gateway that asks the model
+ * @param file path of the recording; an older recording is replaced
  * @returns the gateway; its `generate` throws `usage.invalid` when the file cannot be written, and `model.failed` for an
  * answer without a text
  * @example
@@ -37,7 +37,7 @@ export function recordingGateway(inner: ModelGateway, file: string): ModelGatewa
   let lastWrite: Promise<void> | undefined;
 
   const write = (): Promise<void> => {
-    // One write at a time, each with all that was answered so far: the last one on disk is the fullest.
+    // One write at a time, each with all answers so far, so that the last write is the most complete.
     lastWrite = (lastWrite ?? Promise.resolve()).then(() => replaceFile(file, formatRecording(requests)));
     return lastWrite;
   };
@@ -46,7 +46,7 @@ export function recordingGateway(inner: ModelGateway, file: string): ModelGatewa
     id: inner.id,
     async generate(request, options) {
       await (lastWrite ?? write());
-      // What is written down has to be readable, and what is used the same as what is written down.
+      // The recording must be readable, and the returned answer must equal the recorded one.
       const answer = usableAnswer(await inner.generate(request, options), inner);
       requests.push(recordRequest(request, answer));
       await write();

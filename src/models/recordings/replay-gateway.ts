@@ -7,13 +7,13 @@ import { parseRecording, type RecordedRequest } from './model-recording.ts';
 const RECORDING_BYTES = 32 * 1024 * 1024;
 
 /**
- * A gateway that answers from a recording, in its order, and only to the very prompts that were recorded. One gateway
- * replays for one job.
+ * A gateway that answers from a recording, in its order, and only to exactly the recorded prompts. One gateway replays for
+ * one job.
  *
  * @param file a recording that `recordingGateway` wrote
  * @returns the gateway; its `generate` throws `model.replay-mismatch` when a prompt differs from the recorded one, or
- * when more is asked than was recorded
- * @throws {SkillcellError} `file.unreadable` or `usage.invalid` when the file is no recording
+ * when there are more requests than recorded
+ * @throws {SkillcellError} `file.unreadable` or `usage.invalid` when the file is not a recording
  * @example
  * ```ts
  * import { recordingGateway, replayGateway, type ModelGateway } from 'skillcell';
@@ -88,7 +88,7 @@ function splitRequest({ system, messages }: ModelRequest): Prompt {
   };
 }
 
-/** One list of lines for a whole prompt, to show a difference in. */
+/** The lines of a whole prompt, for a diff. */
 function promptLines({ system, messages }: Prompt): string[] {
   return ['== system', ...system, ...messages.flatMap(({ role, content }) => [`== ${role}`, ...content])];
 }
