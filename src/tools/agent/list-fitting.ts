@@ -1,9 +1,9 @@
 import { listNames } from '../../skills/text/list-names.ts';
 
-/** Leaves room for the rest of a message: an error text crosses into a sandbox up to 500 characters. */
+/** The most characters of a list. An error text in a sandbox has at most 500 characters, so this leaves room for the rest. */
 const CHARACTERS = 320;
 
-/** Lists as many whole names as a message to a sandbox holds, and says how many more there are. */
+/** Lists as many whole names as fit into a message to a sandbox, and counts the others. */
 export function listFitting(names: readonly string[]): string {
   let length = 0;
   const first = names.findIndex((name) => (length += name.length + 2) > CHARACTERS);

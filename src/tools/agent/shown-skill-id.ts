@@ -2,12 +2,12 @@ import type { ConsumerOptions, SkillsSubsystem } from '../../skills/index.ts';
 import { bareReference } from '../../skills/text/bare-reference.ts';
 
 /**
- * Finds the skill that a model means: it is shown names beside ids, and often gives the name back. A reference that loads a skill means
- * that one; else the name, or the id without its namespace, of exactly one skill that the consumer may see.
+ * Finds the skill that a model means. Models see names beside ids, and often use the name. A reference that loads a skill
+ * means that skill; otherwise the name, or the id without its namespace, must match exactly one skill that the consumer may see.
  *
  * @param ref as the model wrote it
- * @param skills the skills that are there
- * @param who the consumer, and what else decides about its skills
+ * @param skills the available skills
+ * @param who the consumer and its rights
  * @returns the full id, or the reference as it is
  */
 export function shownSkillId(ref: string, skills: SkillsSubsystem, who: ConsumerOptions): string {

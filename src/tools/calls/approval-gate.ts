@@ -2,27 +2,27 @@ import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { ApprovalAnswer, ApprovalRequest, Approve } from './approval.ts';
 import { sanitizeErrorText } from '../../models/redact.ts';
 
-/** Asks for one job. While a question is open the clocks of the job stand still. */
+/** Asks for the approvals of one job. The clocks of the job stand still while a question is open. */
 export interface ApprovalGate {
-  /** Resolves with undefined where the call is allowed, else with the reason for the program. */
+  /** Resolves with undefined if the call is allowed, else with the reason for the program. */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** Options of {@link createApprovalGate}. */
 export interface ApprovalGateOptions {
   approve: Approve | undefined;
-  /** How long the clocks of the job may stand still, all questions together, in milliseconds. */
+  /** Most time for which the clocks of the job may stand still, for all questions together, in milliseconds. */
   timeoutMs: number;
   secrets: readonly string[];
-  /** Told when the first open question begins, and when the last one is answered. */
+  /** Called when the first open question begins, and when the last one is answered. */
   onWaiting(waiting: boolean): void;
-  /** Told of each question and its answer. */
+  /** Called for each question and each answer. */
   onEvent(event: { phase: 'asked' | 'allowed' | 'denied'; request: ApprovalRequest; reason?: string }): void;
-  /** Gets what `approve` threw, for the host's log. */
+  /** Gets errors of `approve`, for the host's log. */
   onFailure(error: unknown): void;
 }
 
-/** Creates the gate of one job: all tools of all sources that ask go through it. */
+/** Creates the gate of one job. All tools that need approval, from all sources, use it. */
 export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
   const { approve, timeoutMs, secrets } = options;
   let open = 0;
@@ -45,10 +45,10 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
   const leftMs = (): number => timeoutMs - stoodStill - (open > 0 ? performance.now() - since : 0);
 
   const decide = async (request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer> => {
-    if (approve === undefined) return { allow: false, reason: 'nobody is there to allow it' };
+    if (approve === undefined) return { allow: false, reason: 'the host has no approve callback' };
     const limitMs = leftMs();
     const inTime = new AbortController();
-    const unanswered = { allow: false, reason: 'nobody answered in time' };
+    const unanswered = { allow: false, reason: 'there was no answer in time' };
     if (isOver || limitMs <= 0) return unanswered;
     const overdue = (): ApprovalAnswer => {
       isOver = true;
@@ -63,9 +63,9 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
       return { allow: allow === true, reason: told };
     } catch (error) {
       if (!signal.aborted) options.onFailure(error);
-      return { allow: false, reason: 'it could not be asked for' };
+      return { allow: false, reason: 'the approval could not be requested' };
     } finally {
-      inTime.abort(new Error('Nobody waits for the answer any more.'));
+      inTime.abort(new Error('The answer is no longer needed.'));
       end();
     }
   };
@@ -81,7 +81,7 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
   };
 }
 
-/** What is asked about is what the tool gets, whatever is done to the question. A function that a schema made has no copy. */
+/** A copy of the input, so that changes to the question do not reach the tool. Functions, which a schema may produce, cannot be copied. */
 function copyOf(input: unknown): unknown {
   try {
     return structuredClone(input);

@@ -24,7 +24,7 @@ import type { ModelGateway } from '../../models/model-gateway.ts';
 import type { OfferedTool } from '../define/offered-tool.ts';
 import { ToolCallError } from '../define/tool-errors.ts';
 
-/** Calls of one job that run at once, and bytes of arguments that wait behind them. */
+/** Most calls of one job that run at once, and most bytes of arguments in the queue. */
 const RUNNING_CALLS = 16;
 const WAITING_BYTES = 16 * 1024 * 1024;
 const NO_BYTES: IncomingBytes = { places: [], parts: Promise.resolve([]) };
@@ -32,9 +32,9 @@ const NO_BYTES: IncomingBytes = { places: [], parts: Promise.resolve([]) };
 /** Options of {@link createBroker}. */
 export interface BrokerOptions {
   jobId: string;
-  /** What the job may call, by id. */
+  /** Tools of the job, by id. */
   tools: ReadonlyMap<string, OfferedTool>;
-  /** What the caller of the job gave; only tools and `approve` see it. */
+  /** The `context` from the caller of the job; only tools and `approve` see it. */
   context?: unknown;
   /** Only for jobs that may ask a model. */
   model?: ModelGateway | undefined;
@@ -43,72 +43,72 @@ export interface BrokerOptions {
   /** Most requests to the model. @default `limits.calls` */
   modelCalls?: number | undefined;
   budget?: ModelBudget | undefined;
-  /** Most calls of tools, refused ones counted. @default no end but `limits.calls` */
+  /** Most calls of tools, with refused ones. @default no limit but `limits.calls` */
   toolCalls?: number | undefined;
-  /** What the agent of the sandbox may ask the host itself. */
+  /** Calls from the agent of the sandbox to the host itself. */
   host?: HostCalls | undefined;
-  /** Told of each request to the model, and of its answer. */
+  /** Called for each request to the model, and for its answer. */
   onModelRequest?: AskModelOptions['observe'];
   limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
   /** Whether the job may make more than one attempt. */
   repeats?: boolean | undefined;
-  /** Holds each tool to its number of calls. @default in this broker's calls alone */
+  /** Holds each tool to its number of calls. @default for the calls of this broker alone */
   admit?: AdmitCall | undefined;
   approve?: ApprovalGateOptions['approve'];
   onApproval?: ApprovalGateOptions['onEvent'] | undefined;
-  /** Told when the job begins to wait for somebody's answer, and when it goes on. */
+  /** Called when the job begins to wait for an approval, and when it continues. */
   onWaiting?: ((waiting: boolean) => void) | undefined;
-  /** Values that never may reach the sandbox in an error. */
+  /** Values that must never reach the sandbox in an error. */
   secrets?: readonly string[] | undefined;
   /** Gets the real error of a tool, for the host's log. */
   onToolFailure?: ((name: string, error: unknown) => void) | undefined;
-  /** Told of each row once its call is answered. */
+  /** Called with each row when its call is answered. */
   onAnswered?: ((row: CallRow) => void) | undefined;
   aroundCall?: AroundCall | undefined;
   aroundModel?: AroundModel | undefined;
 }
 
 /**
- * Makes a call, by `make`, within something that lasts as long. It learns what is called, by a name only where that is known here: programs
- * can make up any.
+ * Wraps a call, for example in a trace; it must call `make`. The name is given only for calls that the host knows, because
+ * programs can invent names.
  */
 export type AroundCall = (
   called: Pick<BrokerCall, 'id' | 'target'> & { name: string | undefined },
   make: () => Promise<ToolAnswer>,
 ) => Promise<ToolAnswer>;
 
-/** The host's side of everything that sandboxed code asks for. One broker serves one job. */
+/** Host-side state of all calls of sandboxed code. One broker serves one job. */
 export interface Broker {
   /**
    * Makes one call for the sandbox.
    *
    * @param call of the right form; its id, name and arguments are hostile, and are checked here
-   * @param options the signal ends the call when the job ends; the bytes are those that stand in the arguments
+   * @param options the signal ends the call when the job ends; the bytes belong to the arguments
    * @returns the value or a sanitised error; never throws
    */
   call(call: BrokerCall, options: { signal: AbortSignal; bytes?: IncomingBytes | undefined }): Promise<BrokerReply>;
-  /** A run of the job's program begins: calls of the one before are over. */
+  /** Begins a run of the job's program; calls of the previous run are over. */
   beginAttempt(attempt: number): void;
-  /** A run is over: nobody waits for its calls any more, and none is begun until the next run begins. */
+  /** Ends a run: its calls are aborted, and no tool runs until the next run begins. */
   endAttempt(): void;
-  /** Calls of tools that have had their effect, or may have had it, a line each. */
+  /** Calls of tools with a certain or possible effect, one line each. */
   effects(): string[];
   /** Calls with a valid id, in order of start; the first thousand. */
   readonly rows: CallRow[];
   /** All calls, by tool. */
   readonly totals: Record<string, CallTotal>;
-  /** What the job may not do any more, once more calls than `limits.calls` or `toolCalls` arrived, refused ones counted. */
+  /** Reason why the job may make no more calls, once it exceeded `limits.calls` or `toolCalls`; refused calls count too. */
   readonly exhausted: string | undefined;
-  /** Why the model did not answer: the orchestrator throws it, or ends the job as timeout for a `ModelTimeout`. */
+  /** Why the model did not answer. The orchestrator throws it, or ends the job as timeout for a `ModelTimeout`. */
   readonly modelFailure: Error | undefined;
-  /** Refuses what comes after, aborts what runs. Idempotent. */
+  /** Refuses further calls and aborts running ones. Idempotent. */
   close(): void;
 }
 
 /**
  * Creates the broker of one job.
  *
- * @param options what the job may call, and how often
+ * @param options tools and limits of the job
  * @returns the broker
  */
 export function createBroker(options: BrokerOptions): Broker {
@@ -128,7 +128,7 @@ export function createBroker(options: BrokerOptions): Broker {
 
   const endAttempt = (): void => attemptOver.abort(new Error('The attempt is over.'));
 
-  /** What ends the tools of this attempt; one signal for all its calls. */
+  /** Signal that ends the tools of this attempt; all its calls share it. */
   const endOfTools = (job: AbortSignal): AbortSignal => {
     if (toolsEnd?.job !== job) toolsEnd = { job, signal: AbortSignal.any([job, closing.signal, attemptOver.signal]) };
     return toolsEnd.signal;
@@ -202,7 +202,7 @@ export function createBroker(options: BrokerOptions): Broker {
       return modelFailure;
     },
     async call(call, { signal, bytes = NO_BYTES }) {
-      // Nobody waits for them where the call is not made.
+      // If the call is refused early, no code awaits the bytes.
       bytes.parts.catch(() => undefined);
       const ends = call.target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);
       if (ends.aborted) return refusal('tool.job-over', 'the job is over');
@@ -263,7 +263,7 @@ function toolSurroundings(options: BrokerOptions): ToolSurroundings {
   };
 }
 
-/** What a failed call tells the program. What is no failure of the call is the end of the job, or a fault of the host's callback. */
+/** The error of a failed call, for the program. An unknown error means that the job ended, or that a callback of the host failed. */
 function callError(error: unknown, signal: AbortSignal): { code: string; message: string } {
   if (signal.aborted) return refusal('tool.job-over', 'the job is over').error;
   if (error instanceof ToolCallError) return { code: error.code, message: error.message };

@@ -1,10 +1,10 @@
-/** Bounds how many calls of one job run at once, and how much waits behind them. */
+/** Limits the number of running calls of one job, and the size of the queue behind them. */
 export interface CallGate {
   /**
    * Waits for a place.
    *
    * @param bytes size of the call's arguments
-   * @returns a function that gives the place back; undefined when too much waits already
+   * @returns a function that gives the place back; undefined when the queue is full
    */
   enter(bytes: number): Promise<(() => void) | undefined>;
 }

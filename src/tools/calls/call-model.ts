@@ -14,10 +14,10 @@ const requestSchema = z.strictObject({
   maxOutputTokens: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(1_000_000))),
 }) as unknown as z.ZodMiniType<ModelRequest>;
 
-/** Options of {@link callModel}. A request that names another model than the host chose is refused. */
+/** Options of {@link callModel}. A request for another model than the host's choice is refused. */
 export interface CallModelOptions extends AskModelOptions {
   args: unknown;
-  /** Gets what the orchestrator has to know: why the model did not answer. */
+  /** Gets the reason why the model did not answer, for the orchestrator. */
   onFailure(error: Error): void;
 }
 
@@ -40,7 +40,7 @@ export async function callModel(options: CallModelOptions): Promise<BrokerReply>
     return { ok: true, value: await askModel(request, options) };
   } catch (error) {
     if (signal.aborted) return refusal('tool.job-over', 'the job is over');
-    // Known to the host by the budget itself: the model has not failed.
+    // The budget itself tells the host; the model has not failed.
     if (error instanceof BudgetReachedError)
       return { ok: false, error: { code: 'tool.limit', message: error.message } };
     const failure = error instanceof Error ? error : new Error(String(error));

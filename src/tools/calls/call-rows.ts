@@ -1,23 +1,23 @@
 import type { CallRow, CallTotal } from '../../contracts/jobs/result.ts';
 
-/** Rows that a result keeps; all calls are counted. */
+/** Most rows in a result; all calls are counted. */
 export const KEPT_ROWS = 1_000;
 
 /** The calls of one job. */
 export interface CallRows {
   /**
-   * A call begins. Its row is filled in when it is answered; until then it counts as failed, since the job may end before.
+   * Begins a call. Until the call is answered, its row counts as failed, because the job may end first.
    *
-   * @param isOffered whether the job has what is called
+   * @param isOffered whether the job has the called tool
    */
   begin(row: Pick<CallRow, 'id' | 'target' | 'name'>, isOffered: boolean): CallRow;
-  /** A call was answered as its row says. */
+  /** Counts a call as answered, by its row. */
   answered(row: CallRow): void;
   /** Calls in order of start, the first thousand. */
   readonly kept: CallRow[];
   /**
-   * All calls by the id of their tool. In brackets, which no id has: `(model)`, `(host)` for what the agent asks the host itself, and
-   * `(not allowed)` for all that the job does not have, since a program could make up names without end.
+   * All calls by the id of their tool. Keys in brackets cannot be ids: `(model)`, `(host)` for the agent's own calls to the host,
+   * and `(not allowed)` for all tools that the job does not have, because a program could invent any number of names.
    */
   readonly totals: Record<string, CallTotal>;
 }
@@ -28,7 +28,7 @@ const NOT_ALLOWED = '(not allowed)';
 export function createCallRows(): CallRows {
   const kept: CallRow[] = [];
   const totals = new Map<string, CallTotal>();
-  /** Of calls that are not answered, what they count for. */
+  /** Totals of the calls that are not answered yet. */
   const open = new Map<CallRow, CallTotal>();
   const totalOf = (key: string): CallTotal => {
     const total = totals.get(key) ?? { calls: 0, failed: 0, replayed: 0 };

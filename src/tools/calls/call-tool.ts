@@ -11,7 +11,7 @@ import { sanitizeErrorText } from '../../models/redact.ts';
 import { type Tool, TOOL_VALUE_BYTES } from '../define/tool.ts';
 import { ToolCallError, ToolError } from '../define/tool-errors.ts';
 
-/** A signal that is made when somebody asks for it: most calls are over before anybody does. */
+/** A signal that is created on demand: most calls end before it is needed. */
 class LateSignal {
   #controller: AbortController | undefined;
   #over: Error | undefined;
@@ -34,19 +34,19 @@ class LateSignal {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** One for all calls: the stack of each would say nothing. */
+/** One error for all calls, because the stack of each would be useless. */
 const CALL_OVER = new Error('The call is over.');
 
-/** What the tools of one job share. */
+/** State that the tools of one job share. */
 export interface ToolSurroundings {
   jobId: string;
   context: unknown;
   secrets: readonly string[];
   approval: ApprovalGate;
   gate: CallGate;
-  /** Counts a call that is about to be made. @throws ToolCallError `tool.limit` where the job has used up those of the tool */
+  /** Counts a call before it is made. @throws ToolCallError `tool.limit` if the job has used up the calls of the tool */
   admit: AdmitCall;
-  /** Absent where a job makes one attempt only. */
+  /** Absent if a job makes only one attempt. */
   effects: EffectRecord | undefined;
   /** Gets the real error of a tool, for the host's log. */
   onToolFailure?: ((name: string, error: unknown) => void) | undefined;
@@ -56,7 +56,7 @@ export interface ToolSurroundings {
 export interface ToolCall {
   id: number;
   attempt: number;
-  /** The JSON of the arguments, of `bytes` bytes, and what stands in it. */
+  /** The JSON of the arguments; `bytes` is its size, `places` and `parts` are the bytes within it. */
   args: unknown;
   bytes: number;
   places: readonly BytesPlace[];
@@ -64,26 +64,26 @@ export interface ToolCall {
   signal: AbortSignal;
 }
 
-/** What came of a call, and whether that was answered from the record of an earlier attempt. */
+/** Reply to a call, and whether it came from the record of an earlier attempt. */
 export interface ToolAnswer {
   reply: BrokerReply;
   replayed: boolean;
 }
 
 /**
- * Makes one call for a sandbox: checks the arguments, asks where somebody has to allow it, and runs the tool. The sandbox reads
- * the message of a `ToolError`, sanitised; every other error stays on the host.
+ * Makes one call for a sandbox: checks the arguments, asks for approval if needed, and runs the tool. The sandbox gets the
+ * sanitised message of a `ToolError`; every other error stays on the host.
  *
- * @throws ToolCallError with what the program reads; nothing else but the reason of `signal`
+ * @throws ToolCallError for the program, or the reason of `signal`
  */
 export async function callTool(offered: OfferedTool, call: ToolCall, around: ToolSurroundings): Promise<ToolAnswer> {
   const { tool } = offered;
   const { jobId, context, approval, gate } = around;
   const { attempt, signal } = call;
   const parts = call.places.length === 0 ? [] : await arrived(call);
-  // What the record knows a call by is what the sandbox sent, not what the schema makes of it.
+  // The record identifies a call by the arguments from the sandbox, not by the result of the schema.
   const effect = tool.effect === 'read' ? undefined : around.effects?.call(tool.id, call.args, call.places, parts);
-  // A function of the schema's author may take as long as the tool itself.
+  // A function in a schema may take as long as the tool itself.
   const input = await withinDeadline(checked(offered, 'input', attach(call, parts)), {
     limitMs: timeoutOf(tool),
     overdue: () => throwOverdue(tool),
@@ -123,7 +123,7 @@ async function arrived({ parts, signal }: ToolCall): Promise<Uint8Array[]> {
   try {
     return await withinDeadline(parts, { signal });
   } catch {
-    // The program ended, or was ended, before it had sent all of them.
+    // The program ended before it had sent all bytes.
     throw new ToolCallError('tool.job-over', 'Cannot make the call: its bytes ended early.');
   }
 }
@@ -156,7 +156,7 @@ function throwOverdue(tool: Tool): never {
   throw new ToolCallError('tool.timeout', `The tool ${tool.id} took longer than ${timeoutOf(tool) / 1000} s.`);
 }
 
-/** Runs the tool within its time, and takes apart what it gives. */
+/** Runs the tool within its deadline and prepares its result. */
 async function make(
   offered: OfferedTool,
   input: unknown,
@@ -184,7 +184,7 @@ async function make(
         },
       });
     } catch (error) {
-      // One that was cut off cannot say what it has done until then.
+      // An aborted tool cannot report which effects it had until then.
       const isCutOff = over.aborted || call.signal.aborted;
       const mayHaveHappened = error instanceof ToolCallError && error.effect === 'unknown';
       if (!isCutOff && !mayHaveHappened) effect?.failed();
@@ -205,7 +205,7 @@ async function make(
 function toolFailure(id: string, error: unknown, { secrets, onToolFailure }: ToolSurroundings): ToolCallError {
   onToolFailure?.(id, error);
   const isKnown = error instanceof ToolError || error instanceof ToolCallError;
-  // The list of codes is closed, whatever the author of a tool writes.
+  // The list of codes is closed, even if the author of a tool uses another code.
   const isOfList = error instanceof ToolCallError && Object.hasOwn(TOOL_CALL_CODES, error.code);
   const code: ToolCallCode = isOfList ? error.code : 'tool.failed';
   return new ToolCallError(
@@ -214,7 +214,7 @@ function toolFailure(id: string, error: unknown, { secrets, onToolFailure }: Too
   );
 }
 
-/** A result as it crosses: a copy, so that getters and prototypes of the host stay on the host. What is wrong with it is its reply. */
+/** Prepares a result for the sandbox: a copy, so that getters and prototypes stay on the host. A faulty result becomes an error reply. */
 async function result(offered: OfferedTool, value: unknown, { onToolFailure }: ToolSurroundings): Promise<BrokerReply> {
   const { tool } = offered;
   const partBytes = tool.maxResultBytes ?? TOOL_VALUE_BYTES;

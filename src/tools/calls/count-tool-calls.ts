@@ -1,10 +1,10 @@
 import { ToolCallError } from '../define/tool-errors.ts';
 import type { Tool } from '../define/tool.ts';
 
-/** Counts a call of a tool. @throws ToolCallError `tool.limit` where the job has made as many as it may */
+/** Counts a call of a tool. @throws ToolCallError `tool.limit` if the job has used up its calls */
 export type AdmitCall = (tool: Pick<Tool, 'id' | 'maxCalls'>) => void;
 
-/** Holds each tool to its own number of calls in one job. */
+/** Limits each tool to its own number of calls in one job. */
 export function countToolCalls(): AdmitCall {
   const callsOf = new Map<string, number>();
   return ({ id, maxCalls = Infinity }) => {

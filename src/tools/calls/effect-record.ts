@@ -3,44 +3,44 @@ import { canonicalJson } from '../../skills/text/canonical-json.ts';
 import type { BytesPlace } from '../../protocol/messages/value-bytes.ts';
 import type { BrokerReply } from './broker-call.ts';
 
-/** Bytes of answers that are kept for later attempts. */
+/** Most bytes of answers that are kept for later attempts. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
-/** Effects that are listed, and characters of each. */
+/** Most effects in a list, and most characters of each. */
 const MAX_LISTED = 50;
 const CALL_CHARACTERS = 200;
 
-/** What is known of an effect; `call` is one line for a reader. */
+/** State of an effect; `call` is one line for a reader. */
 type Effect =
   | { state: 'done'; call: string; reply: BrokerReply | undefined }
-  /** Under way, or cut off: it may have happened. */
+  /** Running or aborted: it may have happened. */
   | { state: 'unknown'; call: string };
 
 /** A call that may have an effect, before it is made. */
 export interface EffectCall {
-  /** What an earlier attempt knows of the same call; undefined where it has not been made, or failed. */
+  /** State of the same call in an earlier attempt; undefined if it was not made, or failed. */
   readonly earlier: Effect | undefined;
-  /** The call is about to be made. */
+  /** Marks the call as begun. */
   begin(): void;
-  /** It has had its effect, whatever could be made of what it returned. */
+  /** Marks the call as done, even if its result was unusable. */
   done(reply: BrokerReply): void;
-  /** It has had none. */
+  /** Marks the call as without effect. */
   failed(): void;
 }
 
-/** The effects of one job: a later attempt makes none of them again. */
+/** The effects of one job. A later attempt repeats none of them. */
 export interface EffectRecord {
-  /** The next attempt begins. */
+  /** Begins the next attempt. */
   nextAttempt(): void;
-  /** What has had its effect, or may have had it: one line each, in order of the calls. */
+  /** Certain and possible effects: one line each, in order of the calls. */
   list(): string[];
   /** @param json arguments without their bytes */
   call(name: string, json: unknown, places: readonly BytesPlace[], parts: readonly Uint8Array[]): EffectCall;
 }
 
-/** Creates the record of one job. Equal calls of one attempt are told apart by their order. */
+/** Creates the record of one job. Equal calls of one attempt are distinguished by their order. */
 export function createEffectRecord(): EffectRecord {
-  /** By call, in the order of equal ones: those that were made, and those of this attempt that may be. */
+  /** Effects by call; equal calls in their order. Without an effect, the call failed or was not made yet. */
   const effects = new Map<string, { effect: Effect | undefined }[]>();
   let counts = new Map<string, number>();
   let kept = 0;
@@ -48,7 +48,7 @@ export function createEffectRecord(): EffectRecord {
   return {
     nextAttempt() {
       counts = new Map();
-      // A call that failed is no earlier one: the same call that succeeded when it was tried again takes its place.
+      // Failed calls are dropped, so that the retry of the same call takes their place.
       for (const [key, all] of effects)
         effects.set(
           key,

@@ -1,7 +1,7 @@
 import { MODEL_REQUEST_BYTES, refusal, type BrokerCall, type BrokerReply } from './broker-call.ts';
 import { measureJson } from './measure-json.ts';
 
-/** Answers what the agent of a sandbox asks the host itself, by what it asks. Arguments are hostile: JSON, of which nothing else is known. */
+/** Answers to the agent's calls to the host itself, by name. Arguments are hostile: they are JSON, and nothing else is known of them. */
 export type HostCalls = ReadonlyMap<string, (args: unknown) => Promise<BrokerReply & { ok: true }>>;
 
 /** Makes one call of the agent to the host. */

@@ -1,4 +1,4 @@
-/** Caps for a value that a sandbox sent. */
+/** Limits for a value from a sandbox. */
 export interface JsonValueCaps {
   /** Bytes of the value as JSON. */
   maxBytes: number;
@@ -8,15 +8,15 @@ export interface JsonValueCaps {
   maxValues?: number;
 }
 
-/** The size of an acceptable value as JSON without blanks, or what is wrong with it. */
+/** The size of an acceptable value as JSON without blanks, or its fault. */
 export type JsonMeasure = { bytes: number } | { fault: string; isTooLarge?: true };
 
 /**
- * Checks that a value is plain JSON within its caps, without recursion and without serialising it first. Keys that
+ * Checks that a value is plain JSON within its limits, without recursion and without serialising it first. Keys that
  * could reach a prototype (`__proto__`, `constructor` with a `prototype` in it) are faults.
  *
  * @param value anything
- * @param caps what is acceptable
+ * @param caps the limits
  * @returns the size, or the first fault
  */
 export function measureJson(value: unknown, caps: JsonValueCaps): JsonMeasure {
@@ -69,7 +69,7 @@ function scalarBytes(value: unknown, maxBytes: number): number | undefined {
   return value === false ? 5 : undefined;
 }
 
-/** A text that alone is over the cap is not scanned: its length already says so. */
+/** A text over the limit is not scanned: its length is enough. */
 function textBytes(text: string, maxBytes: number): number {
   return text.length > maxBytes ? text.length : Buffer.byteLength(JSON.stringify(text));
 }

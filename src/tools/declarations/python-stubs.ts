@@ -7,14 +7,14 @@ import { stubDraft, type StubDraft } from './stub-draft.ts';
 import type { ObjectType, StubSchema } from './read/stub-type.ts';
 import { placeTools, type StubTool, type ToolPlaces } from './tool-places.ts';
 
-/** Characters that a function may have on one line. */
+/** The most characters of a function on one line. */
 const ONE_LINE = 110;
 
 /**
  * Declares tools in Python, as the object that programs import.
  *
  * @param tools in order
- * @param limit characters after which no more is written, since nobody will read it
+ * @param limit most characters; beyond them, writing stops, because the result is discarded
  * @returns the text of a `.pyi` for `from skillcell import tools`, without its imports; undefined when it would be longer than the limit
  */
 export function pythonStubs(tools: readonly StubTool[], limit: number): string | undefined {
@@ -58,7 +58,7 @@ function callMethod(tool: StubTool, isOverloaded: boolean, draft: StubDraft): st
   return draft.count(`${pythonComment(notes, '    ')}${overload}    @staticmethod\n${head} -> ${answer}: ...\n`);
 }
 
-/** What stands behind a parameter that can be left out. */
+/** Default of an optional parameter. */
 function defaultOf(input: StubSchema): string {
   return isOptional(input) ? ' = ...' : '';
 }
@@ -66,7 +66,7 @@ function defaultOf(input: StubSchema): string {
 interface ReadTool {
   input: StubSchema;
   inputTypes: PythonTypes;
-  /** The type of what it returns. */
+  /** Type of its result. */
   answer: string;
   notes: string[];
 }
@@ -94,7 +94,7 @@ function keywordParameters(object: ObjectType, types: PythonTypes, toolId: strin
   return [...star, ...named, `**${rest}: ${pythonType(others, types, [toolId, 'Value'])}`];
 }
 
-/** Names the definitions of one schema, and writes them. */
+/** Names and writes the definitions of one schema. */
 function define({ definitions }: StubSchema, toolId: string, draft: StubDraft): PythonTypes {
   const known = new Map(Array.from(definitions, ([key, { name }]) => [key, draft.names(name === '' ? toolId : name)]));
   const types: PythonTypes = { draft, known, definitions };

@@ -4,25 +4,25 @@ import type { StubDraft } from './stub-draft.ts';
 import { UNKNOWN, type ObjectType, type StubDefinition, type StubField, type StubType } from './read/stub-type.ts';
 import { PYTHON_KEYWORDS } from './tool-places.ts';
 
-/** What types in Python are written with. */
+/** Context for types in Python. */
 export interface PythonTypes {
-  /** Gives classes their names, and gets their texts. */
+  /** Names classes and collects their texts. */
   draft: StubDraft;
   /** Names of the schema's definitions by key. */
   known: ReadonlyMap<string, string>;
   definitions: ReadonlyMap<string, StubDefinition>;
 }
 
-/** Names with two underscores in front are changed by classes. */
+/** Python mangles names in classes that begin with two underscores. */
 const IDENTIFIER = /^(?:[A-Za-z][A-Za-z0-9_]*|_(?:[A-Za-z0-9][A-Za-z0-9_]*)?)$/;
 
 /**
- * Writes a type in Python (3.11). Objects with keys are classes of their own, since Python has no expression for them.
+ * Writes a type in Python (3.11). Objects with keys become classes, because Python has no expression for them.
  *
- * @param type what a schema says
- * @param types where classes go
- * @param words what a class may be called
- * @returns an expression for the place of a type, on one line
+ * @param type type from a schema
+ * @param types names and target of classes
+ * @param words parts of the name of a new class
+ * @returns a type expression on one line
  */
 export function pythonType(type: StubType, types: PythonTypes, words: readonly string[]): string {
   const write = (part: StubType, ...more: string[]): string => pythonType(part, types, [...words, ...more]);
@@ -65,11 +65,11 @@ export function pythonType(type: StubType, types: PythonTypes, words: readonly s
 }
 
 /**
- * Finds the one object that a type is, through references and intersections.
+ * Returns the one object that a type is, through references and intersections.
  *
- * @param type what a schema says
- * @param definitions what references mean
- * @returns the object; undefined where it is something else
+ * @param type type from a schema
+ * @param definitions targets of references
+ * @returns the object; undefined for any other type
  */
 export function asObject(type: StubType, definitions: ReadonlyMap<string, StubDefinition>): ObjectType | undefined {
   const seen = new Set<string>();
@@ -84,14 +84,14 @@ export function asObject(type: StubType, definitions: ReadonlyMap<string, StubDe
   };
   const objects = objectsOf(type);
   const object = objects.length > 1 ? mergeObjects(objects) : objects[0];
-  // What else holds for it, such as one of several sets of keys, may name further ones.
+  // Other members, such as a union of key sets, may allow further keys.
   return object !== undefined && isMore ? { ...object, others: object.others ?? UNKNOWN } : object;
 }
 
 /**
  * Writes lines of comment.
  *
- * @param lines none of them with an end of a line in it
+ * @param lines each without a line end
  * @param indentation blanks before each
  * @returns the comment with its last newline; empty without lines
  */
@@ -104,7 +104,7 @@ export function isPythonName(name: string): boolean {
   return IDENTIFIER.test(name) && !PYTHON_KEYWORDS.has(name);
 }
 
-/** Literals go together, since each for itself is long. */
+/** Joins all literals into one `Literal`, which is shorter. */
 function unionOfTexts(members: readonly StubType[], write: (part: StubType) => string): string {
   const literals = members.flatMap((member) => (member.kind === 'literal' ? (literalText(member.value) ?? []) : []));
   const types = members.flatMap((member) => {
@@ -115,7 +115,7 @@ function unionOfTexts(members: readonly StubType[], write: (part: StubType) => s
   return [...texts].join(' | ');
 }
 
-/** Python has no literal types of fractions. */
+/** Python has no literal types for fractions. */
 function literalText(value: string | number | boolean | null): string | undefined {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -130,7 +130,7 @@ function objectType({ fields, others }: ObjectType, types: PythonTypes, words: r
   return name;
 }
 
-/** Python has no intersections: a class that has what each of the classes has comes nearest. */
+/** Python has no intersections; a class that inherits from all the classes comes closest. */
 function intersectionType(members: readonly StubType[], types: PythonTypes, words: readonly string[]): string {
   const bases = members.flatMap((member) => (member.kind === 'reference' ? (types.known.get(member.to) ?? []) : []));
   const own = members.find((member) => member.kind === 'object');

@@ -1,4 +1,4 @@
-/** Names that the declarations of either language use themselves. */
+/** Names that the declarations of either language use for other things. */
 const TAKEN = [
   'Any',
   'Array',
@@ -14,27 +14,27 @@ const TAKEN = [
 const TAKEN_TOO = ['False', 'None', 'True'];
 const LONGEST = 60;
 
-/** Gives each type a name of its own. */
+/** Returns a unique name for a type. */
 type TypeNames = (...words: string[]) => string;
 
-/** A text of stubs while it is written. */
+/** A text of stubs in progress. */
 export interface StubDraft {
-  /** Gives types their names. */
+  /** Names types. */
   names: TypeNames;
-  /** Texts of the types that have names, in order. */
+  /** Texts of the named types, in order. */
   definitions: string[];
-  /** Adds such a text. */
+  /** Adds the text of a named type. */
   define(text: string): void;
-  /** Counts a text that goes in elsewhere, and gives it back. */
+  /** Counts a text that is used elsewhere, and returns it. */
   count(text: string): string;
-  /** Whether what was counted is over the limit, so that nobody will read it. */
+  /** Whether the counted text exceeds the limit, so that it will be discarded. */
   readonly isOver: boolean;
 }
 
 /**
  * Begins a text of stubs.
  *
- * @param limit characters that it may have
+ * @param limit most characters
  * @returns an empty draft
  */
 export function stubDraft(limit: number): StubDraft {
@@ -58,9 +58,9 @@ export function stubDraft(limit: number): StubDraft {
 }
 
 /**
- * Makes names for types, the same for the same words in the same order.
+ * Makes names for types. The same words in the same order give the same names.
  *
- * @returns gives a name that was not given before, of letters and digits of ASCII
+ * @returns a function that returns a new name of ASCII letters, digits and underscores
  */
 function typeNames(): TypeNames {
   const given = new Set([...TAKEN, ...TAKEN_TOO]);

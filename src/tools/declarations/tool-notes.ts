@@ -2,11 +2,11 @@ import { commentLines } from './read/comment-lines.ts';
 import type { StubSchema } from './read/stub-type.ts';
 
 /**
- * What the comment of a tool says: its description, and what its schemas say as wholes.
+ * Writes the comment of a tool: its description, and the notes of its whole schemas.
  *
- * @param description anybody may have written it
- * @param input what it takes
- * @param output what it returns
+ * @param description untrusted text
+ * @param input its input
+ * @param output its result
  * @returns lines of a comment
  */
 export function toolNotes(description: string, input: StubSchema, output: StubSchema): string[] {

@@ -1,38 +1,38 @@
-/** A tool as stubs need it. */
+/** A tool, as far as stubs need it. */
 export interface StubTool {
   /** `crm.find`. */
   id: string;
-  /** For the model; anybody may have written it. */
+  /** For the model; untrusted text. */
   description: string;
   /** JSON schemas; absent means any value. */
   input?: unknown;
   output?: unknown;
 }
 
-/** A language that stubs are written in. JavaScript reads those of TypeScript. */
+/** A language of stubs. JavaScript uses those of TypeScript. */
 export type StubLanguage = 'typescript' | 'python';
 
-/** Tools below one name; `names` has those that programs reach by a dot. */
+/** Tools and spaces below one name, which programs reach with a dot. */
 export interface ToolPlaces<Tool> {
   tools: Map<string, Tool>;
   spaces: Map<string, ToolPlaces<Tool>>;
 }
 
-/** Deeper names are no help, and Python takes no more than 100 levels. */
+/** Deeper names help no program, and Python allows at most 100 levels. */
 const MOST_SEGMENTS = 6;
 
-/** Names that the guest modules, or the languages themselves, mean something else by. */
+/** Names with another meaning in the guest modules or in the language. */
 const CONFUSING: Readonly<Record<StubLanguage, RegExp>> = {
   typescript: /^(?:__proto__|constructor|prototype|then|toJSON|toString|valueOf)$/,
   python: /^(?:_.*|aio)$/,
 };
 
-/** The method that calls any tool, beside those of the first level. */
+/** The method of the first level that calls any tool by its id. */
 const CALL = 'call';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Python's words that can stand in no place of a name (3.14). */
+/** Python's keywords, which cannot be names (3.14). */
 export const PYTHON_KEYWORDS: ReadonlySet<string> = new Set(
   (
     'False None True and as assert async await break class continue def del elif else except finally for from global if import ' +
@@ -41,11 +41,11 @@ export const PYTHON_KEYWORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Sorts tools by how programs reach them: `tools.crm.find(…)` where each part of the id is a plain name, else `tools.call('crm.find', …)`.
+ * Sorts tools by the form of their calls: `tools.crm.find(…)` if each part of the id is a plain name, else `tools.call('crm.find', …)`.
  *
  * @param tools in order; of two with the same id the first counts
- * @param language whose names count
- * @returns the tree of the plain ones, and the others
+ * @param language whose rules for names apply
+ * @returns the tree of tools with plain names, and the other tools
  */
 export function placeTools<Tool extends Pick<StubTool, 'id'>>(
   tools: readonly Tool[],
@@ -61,7 +61,7 @@ export function placeTools<Tool extends Pick<StubTool, 'id'>>(
       segments.length <= MOST_SEGMENTS &&
       segments[0] !== CALL &&
       segments.every((segment) => isPlainName(segment, language));
-    // What holds tools is no tool itself.
+    // A name that holds other tools cannot also be a tool.
     if (!isPlain || holders.has(tool.id)) byCall.push(tool);
     else spaceOf(places, segments.slice(0, -1)).tools.set(segments.at(-1) ?? '', tool);
   }

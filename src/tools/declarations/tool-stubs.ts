@@ -4,7 +4,7 @@ import { pythonStubs } from './python-stubs.ts';
 import type { StubLanguage, StubTool } from './tool-places.ts';
 import { typescriptStubs } from './typescript-stubs.ts';
 
-/** Tokens that the declarations of a job's tools may take in a prompt. */
+/** The most tokens of the declarations of a job's tools in a prompt. */
 export const DEFAULT_TOOL_BUDGET = 4_000;
 
 const BYTES_PER_TOKEN = 4;
@@ -17,20 +17,20 @@ const WRITERS: Readonly<
   python: { write: pythonStubs, comment: '#' },
 };
 
-/** What a prompt says of tools. */
+/** Declarations of tools for a prompt. */
 export interface ToolStubs {
-  /** Lines of the language, all of them with a newline; empty without tools. */
+  /** Lines of the language, each with a newline; empty without tools. */
   text: string;
-  /** Whether all declarations are there. */
+  /** Whether all declarations are included. */
   complete: boolean;
 }
 
 /**
- * Declares one tool in a language, from its schemas. The same tool gives the same bytes on every machine. Its description
- * and those in its schemas stay comments, whatever they hold.
+ * Declares one tool in a language, from its schemas. The same tool gives the same bytes on every machine. Untrusted
+ * descriptions, of the tool and in its schemas, always stay inside comments.
  *
- * @param tool whatever its schemas are
- * @param language what a program is written in
+ * @param tool with any schemas
+ * @param language of the program
  * @returns a `.d.ts` or a `.pyi`
  */
 export function toolStub(tool: StubTool, language: StubLanguage): string {
@@ -38,13 +38,13 @@ export function toolStub(tool: StubTool, language: StubLanguage): string {
 }
 
 /**
- * Declares tools for a prompt. What takes more than the budget is a comment of names and first sentences instead, and where not even
- * those fit, of the first ones and how many more there are.
+ * Declares tools for a prompt. If the declarations exceed the budget, a comment lists names and first sentences instead. If
+ * that does not fit either, it lists the first tools and counts the others.
  *
  * @param tools in order
- * @param language what the program is written in
+ * @param language of the program
  * @param options `budgetTokens`: a token is four bytes
- * @returns the text, and whether it is whole
+ * @returns the text, and whether it is complete
  */
 export function toolStubs(
   tools: readonly StubTool[],
@@ -59,7 +59,7 @@ export function toolStubs(
   return { text: briefStubs(tools, comment, limit), complete: false };
 }
 
-/** A line for each tool, as far as they fit. Those behind are not even looked at. */
+/** A line for each tool, as far as they fit. Tools after the limit are not read. */
 function briefStubs(tools: readonly StubTool[], comment: string, limit: number): string {
   const more = (kept: number): string => `${comment} … and ${tools.length - kept} more\n`;
   let all = '';

@@ -13,7 +13,7 @@ const MODULE = "declare module 'skillcell'";
  * Declares tools in TypeScript, as the module that programs import them from.
  *
  * @param tools in order
- * @param limit characters after which no more is written, since nobody will read it
+ * @param limit most characters; beyond them, writing stops, because the result is discarded
  * @returns a whole `.d.ts`; undefined when it would be longer than the limit
  */
 export function typescriptStubs(tools: readonly StubTool[], limit: number): string | undefined {
@@ -47,7 +47,7 @@ function toolFunction(tool: StubTool, head: string, indentation: string, draft: 
   return draft.count(`${comment}${indentation}${head}${parameter}): Promise<${answer}>;\n`);
 }
 
-/** Writes the definitions of one schema, and gives the names that it refers to them by. */
+/** Writes the definitions of one schema, and returns the lookup of their names. */
 function define({ definitions }: StubSchema, toolId: string, draft: StubDraft): (key: string) => string {
   const given = new Map(Array.from(definitions, ([key, { name }]) => [key, draft.names(name === '' ? toolId : name)]));
   const nameOf = (key: string): string => given.get(key) ?? 'unknown';

@@ -1,17 +1,17 @@
 import { quotedLiteral } from './read/quoted-literal.ts';
 import type { ObjectType, StubField, StubType } from './read/stub-type.ts';
 
-/** Characters that an object or a list may have on one line. */
+/** The most characters of an object or a list on one line. */
 const ONE_LINE = 90;
 const PROPERTY_NAME = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
 /**
  * Writes a type in TypeScript.
  *
- * @param type what a schema says
+ * @param type type from a schema
  * @param indentation blanks before the lines after the first
  * @param nameOf the name of a definition by its key
- * @returns an expression for the place of a type, over several lines where it is long
+ * @returns a type expression, on several lines if it is long
  */
 export function typescriptType(type: StubType, indentation: string, nameOf: (key: string) => string): string {
   const write = (part: StubType): string => typescriptType(part, indentation, nameOf);
@@ -51,9 +51,9 @@ export function typescriptType(type: StubType, indentation: string, nameOf: (key
 }
 
 /**
- * Writes a comment before what it is about.
+ * Writes a comment, to be put before a declaration.
  *
- * @param lines none of them with an end of a line in it
+ * @param lines each without a line end
  * @param indentation blanks before each
  * @returns the comment with its last newline; empty without lines
  */
@@ -64,7 +64,7 @@ export function typescriptComment(lines: readonly string[], indentation: string)
   return `${indentation}/**\n${safe.map((line) => `${indentation} * ${line}\n`).join('')}${indentation} */\n`;
 }
 
-/** An object of which both the named keys and the others have a type: no interface says that of others than the named. */
+/** An object with types for both named and other keys. One interface cannot express a separate type for the other keys. */
 function isWithOthers(type: StubType): type is ObjectType {
   return (
     type.kind === 'object' && type.fields.length > 0 && type.others !== undefined && type.others.kind !== 'unknown'

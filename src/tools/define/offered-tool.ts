@@ -2,7 +2,7 @@ import type { ToolDescription } from '../../contracts/jobs/globals.ts';
 import type { CompiledSchema } from '../schema/tool-schema.ts';
 import type { Tool } from './tool.ts';
 
-/** A tool that a job has: its schemas can be enforced. */
+/** A tool of a job, with its compiled schemas. */
 export interface OfferedTool {
   tool: Tool;
   input: CompiledSchema | undefined;
@@ -12,7 +12,7 @@ export interface OfferedTool {
 const offered = new WeakMap<Tool, Promise<OfferedTool>>();
 
 /**
- * Makes a tool ready to be called; once for all jobs that have it.
+ * Prepares a tool for calls, once for all jobs that have it.
  *
  * @throws SkillcellError `tool.schema-unsupported`, naming tool and keyword
  */
@@ -32,12 +32,12 @@ async function compile(tool: Tool): Promise<OfferedTool> {
 async function compileSchema(tool: Tool, io: 'input' | 'output'): Promise<CompiledSchema | undefined> {
   const schema = tool[io];
   if (schema === undefined) return undefined;
-  // Most jobs have no tools.
+  // Most jobs have no tools, so the compiler is loaded late.
   const { compileToolSchema } = await import('../schema/compile-tool-schema.ts');
   return await compileToolSchema(schema, { io, subject: `the ${io} of ${tool.id}`, outside: tool.outside });
 }
 
-/** What the sandbox is told of a tool. */
+/** Description of a tool for the sandbox. */
 export function describeTool({ tool, input }: OfferedTool): ToolDescription {
   const { id, description } = tool;
   return { id, description, ...(input === undefined ? {} : { input: input.json }) };

@@ -2,27 +2,27 @@ import * as z from 'zod/mini';
 import { isStandardSchema, isZodSchema, SDK_SCHEMA } from '../schema/schema-source.ts';
 import { isPlainObject } from '../schema/is-plain-object.ts';
 
-/** What is wrong with a part of an option. */
+/** A fault in a part of an option. */
 export interface OptionFault {
   /** Keys from the option to the part. */
   path: PropertyKey[];
-  /** What it must be. */
+  /** Requirement that the part must meet. */
   message: string;
 }
 
 const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
-/** Keywords with a schema, with a list of them, and with one by each name. */
+/** Keywords with one schema, with a list of schemas, and with named schemas. */
 const ONE = ['items', 'additionalProperties', 'propertyNames', 'contains', 'not'];
 const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'];
 const NAMED = ['properties', 'patternProperties', '$defs', 'definitions'];
-/** Deeper than any schema that is offered, and far from the end of the stack. */
+/** Deeper than any offered schema, and far from a stack overflow. */
 const MAX_DEPTH = 100;
 
 /**
- * Finds what is plainly wrong with a schema of a tool. Whether all of it can be enforced shows when the tool is offered to a job.
+ * Finds obvious faults of a tool's schema. Whether the whole schema can be enforced shows later, when the tool is offered to a job.
  *
  * @param parameters anything
- * @returns undefined where nothing is plainly wrong
+ * @returns the fault; undefined if there is no obvious one
  */
 export function parametersFault(parameters: unknown): OptionFault | undefined {
   if (parameters === undefined) return undefined;
@@ -32,7 +32,7 @@ export function parametersFault(parameters: unknown): OptionFault | undefined {
   return jsonFault(parameters, new Set(), 0);
 }
 
-/** A schema that no JSON schema can say would end each job that is told of the tool. */
+/** Refuses zod schemas without a JSON schema: they would end every job that is told of the tool. */
 function zodFault(schema: z.core.$ZodType): OptionFault | undefined {
   try {
     z.toJSONSchema(schema, { io: 'input' });
@@ -69,7 +69,7 @@ function partsOf(schema: Record<string, unknown>): [PropertyKey[], unknown][] {
   ];
 }
 
-/** Schemas of other libraries, of the AI SDK, and functions that give one. */
+/** Schemas of other libraries and of the AI SDK, and functions that return one. */
 function isSelfEnforced(parameters: unknown): boolean {
   if (typeof parameters === 'function') return true;
   return (

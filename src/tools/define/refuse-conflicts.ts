@@ -3,10 +3,10 @@ import type { Tool } from './tool.ts';
 import { toolOrigin } from './tool-origin.ts';
 
 /**
- * Refuses two tools of one id where somebody else named one of them. Two that the caller named himself are for the check of his options.
+ * Refuses two tools with one id if at least one of them is foreign. Two tools of the caller are left to the check of the options.
  *
- * @param tools as they were given, before they are checked: the copies that a check makes do not say whence they come
- * @throws SkillcellError `tool.name-conflict`, naming both
+ * @param tools as they were given, before the check: it makes copies, which lose the origin
+ * @throws SkillcellError `tool.name-conflict`, with both names
  */
 export function refuseConflicts(tools: readonly unknown[], action: string): void {
   const seen = new Map<unknown, { name: string; isOurs: boolean }>();

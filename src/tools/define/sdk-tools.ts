@@ -1,27 +1,27 @@
 import type { ToolSchema } from '../schema/schema-source.ts';
 import type { Tool } from './tool.ts';
 
-/** A tool of the AI SDK, as its `tool()` makes it. */
+/** A tool of the AI SDK, as made by its `tool()`. */
 export interface SdkTool {
-  /** A text. One that depends on a context is left out: here is none yet. */
+  /** A text. A description that depends on a context is left out, because there is no context yet. */
   readonly description?: unknown;
   readonly inputSchema: unknown;
   readonly outputSchema?: unknown;
-  /** Whether somebody has to allow its calls. One that decides by the call has each of them allowed. */
+  /** Whether its calls need approval. A function that decides for each call counts as true. */
   readonly needsApproval?: unknown;
-  // The SDK's own types change with its versions.
+  // Typed loosely, because the SDK's own types change between versions.
   execute?: ((input: never, options: never) => unknown) | undefined;
 }
 
 /** Tools of the AI SDK, by their names. */
 export type SdkTools = Readonly<Record<string, SdkTool>>;
 
-/** The call of the AI SDK's own, within which tools are called. */
+/** The AI SDK's own call, within which tools are called. */
 export interface SdkCall {
   /** Its id; calls within it are numbered. */
   readonly toolCallId: string;
   readonly messages: readonly unknown[];
-  /** What a tool gets as its context, by its name. */
+  /** Context of a tool, by its name. */
   contextOf(name: string): unknown;
   readonly sandbox: unknown;
 }
@@ -34,18 +34,18 @@ export function isSdkTools(value: unknown): value is SdkTools {
   );
 }
 
-/** The name of a tool that this process cannot execute: the SDK leaves such a one to its caller, or to the model's service. */
+/** Name of a tool that this process cannot execute: the SDK leaves such tools to its caller or to the model's service. */
 export function unexecutable(tools: SdkTools): string | undefined {
   return Object.keys(tools).find((name) => typeof tools[name]?.execute !== 'function');
 }
 
 /**
- * Tools of the AI SDK as ours. Whether their calls have an effect is not known, so that each counts as one that has.
+ * Converts tools of the AI SDK. Their effects are unknown, so every call counts as one with an effect.
  *
- * @param within the call of the SDK's that is under way, where there is one
+ * @param within the running call of the SDK, if there is one
  */
 export function fromSdkTools(tools: SdkTools, within: () => SdkCall | undefined = () => undefined): Tool[] {
-  /** Each call of the SDK's has an id of its own, which tools take for a key. */
+  /** Number of calls: tools use the ids of the SDK's calls as keys, so each id must be unique. */
   let calls = 0;
   return Object.entries(tools).map(([id, tool]) => ({
     id,
@@ -69,7 +69,7 @@ export function fromSdkTools(tools: SdkTools, within: () => SdkCall | undefined 
   }));
 }
 
-/** A tool that gives preliminary results gives its last one. */
+/** Returns the last result of a tool that yields preliminary results. */
 async function lastOf(given: unknown): Promise<unknown> {
   if (typeof given !== 'object' || given === null || !(Symbol.asyncIterator in given)) return await given;
   let last: unknown;

@@ -1,7 +1,7 @@
 import type { ToolCallCode } from '../../contracts/errors/tool-call-codes.ts';
 
 /**
- * An error whose message a tool wants the sandboxed code to read.
+ * An error with a message for the sandboxed code.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export interface ToolCallErrorOptions {
 }
 
 /**
- * A call that gives no value, as the calling program reads it: for sources of tools that know more than that theirs failed.
+ * A failed call, with a code for the calling program. It is for sources of tools that know more than that their tool failed.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export interface ToolCallErrorOptions {
 export class ToolCallError extends Error {
   override readonly name = 'ToolCallError';
   readonly code: ToolCallCode;
-  /** `unknown` where the call may have had its effect all the same: it is then not made again. */
+  /** `unknown` if the call may have had its effect nevertheless; it is then not repeated. */
   readonly effect: 'none' | 'unknown';
 
   constructor(code: ToolCallCode, message: string, { effect = 'none' }: ToolCallErrorOptions = {}) {

@@ -1,14 +1,14 @@
 import type { Tool } from './tool.ts';
 
-/** Where a tool says whence it comes. It stays on a copy that a caller makes to change a field. */
+/** Key of a tool's origin. It is enumerable, so a copy with a changed field keeps it. */
 const ORIGIN: unique symbol = Symbol('origin');
 
-/** A tool with a note of whence it comes, which messages about it name. */
+/** Adds the origin to a tool, for messages about it. */
 export function withOrigin(tool: Tool, origin: string): Tool {
   return { ...tool, [ORIGIN]: origin } as Tool;
 }
 
-/** Whence a tool comes; undefined for one of the host's own. */
+/** Origin of a tool; undefined for a tool of the host. */
 export function toolOrigin(tool: Tool): string | undefined {
   return (tool as { [ORIGIN]?: string })[ORIGIN];
 }

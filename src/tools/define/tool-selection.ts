@@ -2,10 +2,10 @@ import { nearName } from '../../contracts/text/near-name.ts';
 import { globMatch } from '../../skills/text/glob-match.ts';
 import type { Tool } from './tool.ts';
 
-/** The tools that patterns name, in the order of the tools, and the first pattern that names none. */
+/** The tools that match the patterns, in the order of the tools, and the first pattern without a match. */
 export interface SelectedTools {
   tools: Tool[];
-  /** A pattern that no tool has, and what it most likely stands for. */
+  /** A pattern that matches no tool, and the most similar id. */
   unknown?: { pattern: string; near: string | undefined };
 }
 

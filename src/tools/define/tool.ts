@@ -4,14 +4,14 @@ import { MAX_CALL_BYTES } from '../../protocol/calls-under-way.ts';
 import { parametersFault } from './parameters-fault.ts';
 import type { ToolSchema } from '../schema/schema-source.ts';
 
-/** What a tool is told beside its input. All of it comes from the job, never from the call. */
+/** Context of a tool's call, beside its input. All of it comes from the job, never from the call. */
 export interface ToolContext {
-  /** What the caller of the job gave as `context`; undefined without it. */
+  /** The `context` from the caller of the job; undefined without it. */
   context: unknown;
-  /** Aborted when the tool has no time left, and when the job or the attempt that called ends before the tool does. */
+  /** Aborted when the tool runs out of time, and when the job or the calling attempt ends before the tool does. */
   signal: AbortSignal;
   jobId: string;
-  /** The run of the job's program that calls, from 1. */
+  /** Number of the calling run of the job's program, from 1. */
   attempt: number;
 }
 
@@ -21,26 +21,26 @@ export interface Tool {
   readonly id: string;
   /** One or two sentences; the model reads them. */
   readonly description: string;
-  /** Without it any JSON value is taken. */
+  /** Without it, any JSON value is accepted. */
   readonly input?: ToolSchema | undefined;
-  /** What `execute` resolves with; checked before the program gets it. */
+  /** Schema of the result; the result is checked before the program gets it. */
   readonly output?: ToolSchema | undefined;
-  /** Whether the schemas come from someone who is not trusted: JSON schemas then, within caps. @default false */
+  /** Whether the schemas are untrusted: they must be JSON schemas within limits then. @default false */
   readonly outside?: boolean | undefined;
-  /** `write`: an equal call of a later attempt is answered from the record instead of made again. @default 'write' */
+  /** `write`: an equal call of a later attempt is answered from the record, not made again. @default 'write' */
   readonly effect?: 'read' | 'write' | undefined;
   /** `always`: each call waits until the orchestrator's `approve` allows it. @default 'never' */
   readonly approval?: 'never' | 'always' | undefined;
   /** Time of one call, in milliseconds. @default 60,000 */
   readonly timeoutMs?: number | undefined;
-  /** Calls that a job may make. @default as many as the job may make at all */
+  /** Most calls in one job. @default the job's own limit */
   readonly maxCalls?: number | undefined;
-  /** Bytes that a result may hold, and bytes of its JSON; of JSON at most 256 KiB. @default 8 MiB, which is the most */
+  /** Most bytes of a result, also of its JSON, which has at most 256 KiB. @default 8 MiB, which is also the most */
   readonly maxResultBytes?: number | undefined;
   /**
-   * Runs on the host with the host's rights. Its input is hostile; paths and addresses in it are for the tool to judge. It
-   * resolves with JSON, with `Uint8Array`s anywhere in it. Only the message of a `ToolError` reaches the sandbox; of every
-   * other error the sandbox learns that the tool failed.
+   * Runs on the host with the host's rights. Its input is hostile: the tool itself must check paths and addresses in it. It
+   * resolves with JSON, with `Uint8Array`s anywhere in it. Only the message of a `ToolError` reaches the sandbox; for every
+   * other error, the sandbox learns only that the tool failed.
    *
    * @example
    * ```ts
@@ -60,14 +60,14 @@ export interface Tool {
   execute(input: unknown, around: ToolContext): Promise<unknown>;
 }
 
-/** Options of {@link defineTool}; with a zod schema `execute` has its type. */
+/** Options of {@link defineTool}. With a zod schema, the input of `execute` is typed. */
 export type ToolDefinition<Input extends ToolSchema> = Omit<Tool, 'input' | 'execute'> & {
   readonly input?: Input;
   execute(input: Input extends z.core.$ZodType ? z.core.output<Input> : unknown, around: ToolContext): Promise<unknown>;
 };
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Bytes of arguments, and of a result. */
+/** Most bytes of arguments or of a result. */
 export const TOOL_VALUE_BYTES: number = MAX_CALL_BYTES;
 const MAX_ID = 200;
 const ID = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*$/;
@@ -103,18 +103,18 @@ const toolFields = {
 };
 
 /**
- * Whether a value is a tool, and what is wrong with it where it is not. A tool may be an instance of a class: what is checked of it is
- * only looked at.
+ * Checks that a value is a tool, with the faults if it is not. A tool may be an instance of a class: the check only reads
+ * its fields.
  */
 export const toolSchema: z.ZodMiniType<Tool> = z.looseObject(toolFields) as unknown as z.ZodMiniType<Tool>;
 const definitionSchema = z.strictObject(toolFields) as unknown as z.ZodMiniType<Tool>;
 
 /**
- * Defines a tool: what is wrong with it is said here and not at the first call.
+ * Defines a tool. Faults of the definition are reported here, not at the first call.
  *
  * @param definition id, description, schemas, and the function itself
  * @returns the tool, for `createOrchestrator({ tools })`
- * @throws SkillcellError `options.invalid`, naming the field
+ * @throws SkillcellError `options.invalid`, with the name of the field
  * @example
  * ```ts
  * import { createOrchestrator, defineTool } from 'skillcell';

@@ -9,11 +9,11 @@ import type { CompiledSchema, CompileSchemaOptions, SdkSchema } from './tool-sch
 import { compileZodSchema } from './zod-schema.ts';
 
 /**
- * Makes the schema of a tool ready to be enforced. A JSON schema is enforced by the host: each keyword and format, or the schema is
- * refused. `default` tells and fills nothing in. Schemas of zod and of other libraries enforce themselves, and give defaults and
- * transformed values.
+ * Prepares the schema of a tool for enforcement. The host enforces each keyword and format of a JSON schema, or refuses the
+ * schema; `default` is only a note and fills nothing in. Schemas of zod and of other libraries enforce themselves, with
+ * defaults and transformations.
  *
- * @throws {SkillcellError} `tool.schema-unsupported` names the keyword that cannot be enforced, and where it stands
+ * @throws {SkillcellError} `tool.schema-unsupported` names the keyword that cannot be enforced, and its place
  */
 export async function compileToolSchema(
   source: ToolSchema,
@@ -22,7 +22,7 @@ export async function compileToolSchema(
   return await compileAtOnce(source, options);
 }
 
-/** The same, without a promise where the schema says at once what it is: most do. */
+/** Compiles a schema, without a promise if the schema gives its JSON schema at once, as most do. */
 export function compileAtOnce(
   source: ToolSchema,
   { io = 'input', subject = 'the tool', outside = false }: CompileSchemaOptions = {},
@@ -53,7 +53,7 @@ function compile(source: unknown, io: 'input' | 'output', outside: boolean): Com
   return compileJsonSchema(source, outside);
 }
 
-/** A function gives a schema, unless it is one itself: some libraries have schemas that can be called. */
+/** A function returns a schema, unless it is one itself: schemas of some libraries are callable. */
 function isMadeLater(source: ToolSchema): source is Extract<ToolSchema, () => unknown> {
   return typeof source === 'function' && !isStandardSchema(source);
 }

@@ -1,19 +1,19 @@
 import { quotedText, visibleText } from '../../contracts/text/quoted-text.ts';
 
-/** What is wrong with a part of a value. */
+/** A fault in a part of a value. */
 export interface ValueFault {
   /** Keys from the value to the part. */
   path: readonly PropertyKey[];
   text: string;
 }
 
-/** How many faults a line tells. */
+/** Most faults in one line. */
 export const TOLD_FAULTS = 3;
 const PATH_CHARACTERS = 100;
 const TEXT_CHARACTERS = 200;
 const PLAIN_KEY = /^[\w$-]{1,60}$/;
 
-/** Writes the first faults in one line. Keys and texts come from a sandbox: what is unseen is escaped, what is long is cut. */
+/** Writes the first faults in one line. Keys and texts come from a sandbox: invisible characters are escaped, long texts are cut. */
 export function faultLine(faults: readonly ValueFault[]): string {
   return faults
     .slice(0, TOLD_FAULTS)
@@ -25,7 +25,7 @@ export function faultLine(faults: readonly ValueFault[]): string {
     .join('; ');
 }
 
-/** The end of a long path says more than its beginning. */
+/** Writes a path. A long path loses its beginning, because its end is more useful. */
 function shownPath(path: readonly PropertyKey[]): string {
   const keys = path.slice(-16).map((key) => {
     const text = String(key);

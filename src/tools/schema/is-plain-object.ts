@@ -1,4 +1,4 @@
-/** An instance of a class is some other library's schema, of which nothing would be enforced. */
+/** Whether a value is a plain object. Class instances are schemas of other libraries, of which nothing would be enforced. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -1,4 +1,4 @@
-/** Why a schema cannot be enforced, and where in it. */
+/** Why and where a schema cannot be enforced. */
 export class SchemaRefused extends Error {
   override readonly name = 'SchemaRefused';
   readonly path: readonly string[];

@@ -3,7 +3,7 @@ import { compileJsonSchema } from './json-schema/json-schema.ts';
 import { issueFault } from './standard-schema.ts';
 import type { CompiledSchema, SdkSchema, StandardIssue } from './tool-schema.ts';
 
-/** Takes a schema of the AI SDK. Where its author checks values, that counts alone, as it does in the SDK. */
+/** Compiles a schema of the AI SDK. If it has a `validate` function, only that counts, as in the SDK. */
 export function compileSdkSchema(
   { jsonSchema, validate }: SdkSchema,
   outside: boolean,
@@ -25,7 +25,7 @@ function compile(json: object, validate: SdkSchema['validate'], outside: boolean
   };
 }
 
-/** The message of such an error repeats the value; the faults stand in the error, or in its cause. */
+/** The message of such an error repeats the value, so the faults are taken from the error or its cause. */
 function faultsOf(error: Error): ValueFault[] {
   const { issues, cause } = error as { issues?: unknown; cause?: unknown };
   const found = [issues, cause, (cause as { issues?: unknown } | undefined)?.issues].find(Array.isArray);

@@ -2,7 +2,7 @@ import { faultLine, type ValueFault } from './fault-line.ts';
 import { SchemaRefused } from './schema-refused.ts';
 import type { CompiledSchema, SchemaSide, StandardIssue, StandardSchema, StandardVerdict } from './tool-schema.ts';
 
-/** Takes a schema of another library, which enforces itself. It has to say its JSON schema, since others read that. */
+/** Compiles a schema of another library, which enforces itself. It must provide its JSON schema, because prompts and stubs need it. */
 export function compileStandardSchema(
   schema: StandardSchema,
   io: SchemaSide,
@@ -30,12 +30,12 @@ function verdictOf(verdict: StandardVerdict): Awaited<ReturnType<CompiledSchema[
   return { fault: faultLine(verdict.issues.map(issueFault)) };
 }
 
-/** What an issue says, in the form of our own faults. */
+/** Converts an issue into a fault. */
 export function issueFault({ message, path = [] }: StandardIssue): ValueFault {
   return { text: message, path: path.map((key) => (typeof key === 'object' ? key.key : key)) };
 }
 
-/** zod 3 cannot say its JSON schema; the AI SDK can. */
+/** zod 3 cannot provide its JSON schema, but the AI SDK can. */
 async function zod3Json(schema: StandardSchema): Promise<Record<string, unknown>> {
   if (schema['~standard'].vendor !== 'zod')
     throw new SchemaRefused(`a schema of ${schema['~standard'].vendor} that does not say its JSON schema`);

@@ -3,15 +3,15 @@ import { isFound, patternReader, type Pattern } from './json-schema/patterns/pat
 import { startRun } from './json-schema/run.ts';
 import { SchemaRefused } from './schema-refused.ts';
 
-/** Flags that RE2 has as well, and those that change nothing where a text is searched once and by code points. */
+/** Flags that RE2 supports, or that make no difference for one search by code points. */
 const FLAGS = /^[giu]*$/;
-/** Where the definitions of checks and of texts hold what their author wants to find. */
+/** Keys with the author's patterns in definitions of checks and texts. */
 const KEYS = ['pattern', 'hostname', 'protocol'] as const;
 
-/** What is looked at of a definition. */
+/** The relevant part of a definition. */
 type Definition = { fn?: unknown } & Partial<Record<(typeof KEYS)[number], unknown>>;
 
-/** A regular expression that looks the same and is searched by RE2, in time that is in proportion to the text. */
+/** A regular expression that looks unchanged but searches with RE2, in time in proportion to the text. */
 class LinearRegExp extends RegExp {
   readonly #pattern: Pattern;
 
@@ -27,8 +27,8 @@ class LinearRegExp extends RegExp {
 }
 
 /**
- * Has the patterns of a zod schema searched by RE2: `^(a+)+$` takes V8 twenty seconds, and all of the host waits. They mean what they mean in the
- * JSON schema that zod writes of them. Those that RE2 cannot do stay V8's, and so do those of the formats that zod brings.
+ * Makes RE2 search the patterns of a zod schema: `^(a+)+$` can take V8 twenty seconds and block the whole host. The patterns
+ * keep their meaning in zod's JSON schema. V8 still searches patterns that RE2 does not support, and zod's own formats.
  */
 export function searchPatternsByRe2(schema: z.core.$ZodType): void {
   const read = patternReader();
@@ -41,7 +41,7 @@ export function searchPatternsByRe2(schema: z.core.$ZodType): void {
         const { def } = _zod;
         const parts: object[] = [def, ...(def.checks ?? []).map((check) => check._zod.def)];
         for (const part of parts) replacePatterns(part, read);
-        // Made of its parts when the schema was.
+        // zod composed this pattern from the parts when the schema was made.
         if (def.type === 'template_literal') _zod.pattern = linear(_zod.pattern, read) ?? _zod.pattern;
       },
     });
@@ -53,7 +53,7 @@ function replacePatterns(def: Definition, read: ReturnType<typeof patternReader>
     const pattern = linear(def[key], read);
     if (pattern === undefined) continue;
     def[key] = pattern;
-    // A format of the author's own asks this instead.
+    // The author's own format calls this function instead.
     if (key === 'pattern' && def.fn !== undefined) def.fn = (text: string) => pattern.test(text);
   }
 }

@@ -7,13 +7,13 @@ import { searchPatternsByRe2 } from './zod-patterns.ts';
 import { structureGuard } from './zod-structure.ts';
 import type { CompiledSchema, SchemaSide } from './tool-schema.ts';
 
-/** Schemas are not changed once they are made; those of the tools of skills serve a tool for each job. */
+/** Compiled schemas: schemas never change, and those of skill tools serve many jobs. */
 const compiled = {
   input: new WeakMap<z.core.$ZodType, CompiledSchema>(),
   output: new WeakMap<z.core.$ZodType, CompiledSchema>(),
 } satisfies Record<SchemaSide, WeakMap<z.core.$ZodType, CompiledSchema>>;
 
-/** Takes a zod schema of any flavour of version 4, which enforces itself; once for each side. */
+/** Compiles a zod schema of any flavour of version 4, which enforces itself; once for each side. */
 export function compileZodSchema(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
   const known = compiled[io].get(schema);
   if (known !== undefined) return known;
@@ -43,7 +43,7 @@ function compile(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
   };
 }
 
-/** Undefined where a text is too long for a pattern. */
+/** Parses a value; undefined if a text is too long for a pattern. */
 async function parse(
   schema: z.core.$ZodType,
   value: unknown,
@@ -65,10 +65,10 @@ function jsonOf(schema: z.core.$ZodType, io: SchemaSide): Record<string, unknown
   }
 }
 
-/** What zod says of everything where nothing in the process has loaded one of its languages: the small flavour brings none. */
+/** zod's only message when no language is loaded in the process: the small flavour loads none. */
 const WORDLESS = 'Invalid input';
 
-/** zod's own text says what it got as well, which the sender knows. */
+/** Leaves out the received value, which zod's own text repeats and the sender knows. */
 function toldByZod(issue: z.core.$ZodIssue): ValueFault {
   return { path: issue.path, text: issue.code === 'invalid_type' ? `expected ${issue.expected}` : issue.message };
 }

@@ -5,10 +5,10 @@ import { evaluate } from './json-schema/node.ts';
 import { readSchema } from './json-schema/read-schema.ts';
 import { spentSteps, startRun, TOO_MUCH_WORK, TooMuchWork } from './json-schema/run.ts';
 
-/** Values that cost less are left to zod, whose faults have the author's own words. */
+/** Cheaper values are left to zod, whose faults have the author's own words. */
 const FEW_STEPS = 5_000;
 
-/** Kinds of zod schemas that take no more than their JSON schema says. */
+/** Kinds of zod schemas that accept no more than their JSON schema. */
 const KINDS = [
   'string',
   'number',
@@ -29,7 +29,7 @@ const KINDS = [
   'lazy',
   'never',
 ];
-/** Keywords that ask no more than zod does. */
+/** Keywords that are no stricter than zod. */
 const SCALARS = ['type', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'maxLength'];
 const OTHERS = [...SCALARS, 'minItems', 'maxItems', '$ref', 'required'];
 const SCHEMAS = ['items', 'additionalProperties'];
@@ -37,10 +37,10 @@ const LISTS = ['anyOf', 'prefixItems'];
 const NAMED = ['properties', '$defs'];
 
 /**
- * Keeps values from a zod schema that are far from it. zod notes each fault of each alternative: 256 KiB of numbers for a list of texts and
- * objects take it 0.3 s and 260 MiB.
+ * Keeps values that fit badly from a zod schema. zod collects each fault of each alternative: for a list of texts and objects,
+ * 256 KiB of numbers take it 0.3 s and 260 MiB.
  *
- * @returns gives the faults of a large value that zod would not take either
+ * @returns a function that returns the faults of a large value which zod would refuse too
  */
 export function structureGuard(schema: z.core.$ZodType): (value: unknown) => string | undefined {
   const node = readSchema(copySchema(loosened(structureOf(schema)), AUTHOR_CAPS), AUTHOR_CAPS);
@@ -56,7 +56,7 @@ export function structureGuard(schema: z.core.$ZodType): (value: unknown) => str
   };
 }
 
-/** What zod writes, without what it writes of a schema that takes more than that: one that turns values into others before it looks. */
+/** zod's JSON schema, without the parts for schemas that accept more than that, such as those that convert values first. */
 function structureOf(schema: z.core.$ZodType): Record<string, unknown> {
   return z.toJSONSchema(schema, {
     io: 'input',
@@ -72,7 +72,7 @@ function structureOf(schema: z.core.$ZodType): Record<string, unknown> {
   });
 }
 
-/** Leaves out of a JSON schema what zod may see in another way. Of alternatives that are left more than one may fit. */
+/** Removes keywords from a JSON schema that zod may apply differently. Of the remaining alternatives, more than one may fit. */
 function loosened(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const { oneOf, ...given } = schema as Record<string, unknown>;
@@ -88,7 +88,7 @@ function loosened(schema: unknown): unknown {
   return withRequired(Object.fromEntries(parts));
 }
 
-/** A property of whose schema nothing is left may be one that zod fills in. */
+/** A property without any remaining schema may have a default of zod, so it is not required. */
 function withRequired(schema: Record<string, unknown>): Record<string, unknown> {
   const properties = (schema['properties'] ?? {}) as Record<string, object>;
   const required = ((schema['required'] ?? []) as string[]).filter((name) => 'type' in (properties[name] ?? {}));

@@ -601,7 +601,7 @@ export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 2
     // The last one is not even asked for: the time for answers is used up.
     expect(rows.map(([code]) => code)).toEqual(Array.from({ length: 6 }, () => 'tool.denied'));
     expect(rows[0]?.[1]).toContain('too much at [path]');
-    expect(rows[4]?.[1]).toContain('nobody answered in time');
+    expect(rows[4]?.[1]).toContain('there was no answer in time');
     expect(questions).toHaveLength(5);
     expect(effects).toEqual([]);
     expect(JSON.stringify(result)).not.toContain('secret of the host');

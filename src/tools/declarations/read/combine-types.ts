@@ -1,9 +1,9 @@
 import { NEVER, UNKNOWN, type ObjectType, type StubField, type StubType } from './stub-type.ts';
 
 /**
- * One of the types: nested unions are opened, and what stands there twice stands once.
+ * Makes a union: nested unions are flattened, and duplicates are removed.
  *
- * @param types at least one, else no value fits
+ * @param types if empty, no value fits
  * @returns the type
  */
 export function unionOf(types: readonly StubType[]): StubType {
@@ -13,9 +13,9 @@ export function unionOf(types: readonly StubType[]): StubType {
 }
 
 /**
- * All of the types at once. What says nothing is left out, and objects that stand there themselves become one.
+ * Makes an intersection: types that allow any value are removed, and object types are merged.
  *
- * @param types none means any value
+ * @param types if empty, any value fits
  * @returns the type
  */
 export function intersectionOf(types: readonly StubType[]): StubType {
@@ -35,10 +35,10 @@ export function intersectionOf(types: readonly StubType[]): StubType {
 }
 
 /**
- * Makes one object of several that hold at once.
+ * Merges several objects that apply at once.
  *
  * @param objects at least one
- * @returns a field for each name, required where one of them requires it
+ * @returns a field for each name; a field is required if one of the objects requires it
  */
 export function mergeObjects(objects: readonly ObjectType[]): ObjectType {
   const fields = new Map<string, StubField>();
@@ -77,12 +77,12 @@ function distinct(types: readonly StubType[]): StubType[] {
   });
 }
 
-/** Whether `type` adds nothing to `other`; of two that say the same the first stays. */
+/** Whether `type` adds nothing to `other`. Of two equal types, the first stays. */
 function isSaidBy(other: StubType, type: StubType, isEarlier: boolean): boolean {
   return isWithin(other, type) && (isEarlier || !isWithin(type, other));
 }
 
-/** Whether everything of `narrow` is of the kind that `wide` names without a word more. */
+/** Whether all values of `narrow` are of the plain kind `wide`, which has no further rules. */
 function isWithin(narrow: StubType, wide: StubType): boolean {
   if (narrow.kind === 'union') return narrow.members.every((member) => isWithin(member, wide));
   if (wide.kind === 'object') {

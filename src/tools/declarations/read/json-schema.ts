@@ -1,4 +1,4 @@
-/** A JSON schema that is an object. Only its own members count: it may come from anywhere. */
+/** A JSON schema object. Only own members count, because it may be untrusted. */
 export type SchemaObject = Record<string, unknown>;
 
 /** Whether a value can hold keywords. */
@@ -6,29 +6,29 @@ export function isSchemaObject(value: unknown): value is SchemaObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of a keyword, undefined where the schema has none of its own. */
+/** The value of a keyword; undefined if the schema has no own member of this name. */
 export function keyword(schema: SchemaObject, name: string): unknown {
   return Object.hasOwn(schema, name) ? schema[name] : undefined;
 }
 
-/** The items of a keyword that holds a list; none where it holds something else. */
+/** The items of a keyword with a list; empty for any other value. */
 export function keywordList(schema: SchemaObject, name: string): readonly unknown[] {
   const value = keyword(schema, name);
   return Array.isArray(value) ? value : [];
 }
 
-/** The members of a keyword that holds an object; none where it holds something else. */
+/** The members of a keyword with an object; empty for any other value. */
 export function keywordEntries(schema: SchemaObject, name: string): [string, unknown][] {
   const value = keyword(schema, name);
   return isSchemaObject(value) ? Object.entries(value) : [];
 }
 
 /**
- * Finds the part of a schema that a `$ref` means: `#`, a JSON pointer (RFC 6901) in the fragment, or an anchor of `$defs`.
+ * Finds the target of a `$ref` in a schema: `#`, a JSON pointer (RFC 6901) in the fragment, or an anchor of `$defs`.
  *
  * @param root the whole schema
  * @param reference the value of `$ref`
- * @returns the part with its pointer as key and the last name on the way to it; undefined for what is not in the schema
+ * @returns the part, its pointer as key, and the last name of the pointer; undefined if it is not in the schema
  */
 export function findReferenced(
   root: unknown,
@@ -64,7 +64,7 @@ function decodeFragment(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not an address: then nothing is meant by it.
+    // An invalid escape: the reference has no target.
     return undefined;
   }
 }

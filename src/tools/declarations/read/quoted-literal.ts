@@ -1,11 +1,11 @@
 import { hasHidden } from '../../../skills/text/text.ts';
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+// oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
 const ESCAPED = /[\u007f-\u009f\u2028\u2029\p{Cf}\p{Co}\p{Zs}\p{Zl}\p{Zp}]/u;
 
 /**
- * Writes a text as a string literal that TypeScript and Python read alike. What cannot be seen is escaped, so that the literal is what
- * it looks like and stays on its line.
+ * Writes a text as a string literal for both TypeScript and Python. Invisible characters are escaped, so that the literal
+ * reads as it is and stays on its line.
  *
  * @param text any text
  * @returns the literal in double quotes

@@ -20,16 +20,16 @@ import {
   type StubType,
 } from './stub-type.ts';
 
-/** Parts of one schema that are read, and how deep they may lie. What lies beyond is unknown. */
+/** Most parts of one schema, and most levels. Everything beyond is unknown. */
 const MOST_PARTS = 1_000;
 const MOST_LEVELS = 24;
-/** Values of an enum, and members of a union, that are shown. */
+/** Most shown values of an enum or members of a union. */
 const MOST_MEMBERS = 60;
-/** Characters of one name or value, of the comment of one field, and of all comments of a schema. */
+/** Most characters of one name or value, of the comment of one field, and of all comments of a schema. */
 const NAME_CHARACTERS = 200;
 const FIELD_CHARACTERS = 400;
 const COMMENT_CHARACTERS = 20_000;
-/** Marks a string of JSON Schema that travels as bytes. */
+/** Keyword for a JSON Schema string whose value travels as bytes. */
 const BYTES_KEYWORD = 'x-skillcell-bytes';
 
 /** The pointer to the whole schema. */
@@ -40,11 +40,11 @@ const OBJECT_KEYWORDS = ['properties', 'required', 'additionalProperties', 'patt
 const ARRAY_KEYWORDS = ['items', 'prefixItems'];
 
 /**
- * Reads a JSON schema (2020-12 or draft-07) as a type. It takes anything: what is no schema, or says nothing that a declaration can say, is
- * unknown. Large schemas are read up to a limit.
+ * Reads a JSON schema (2020-12 or draft-07) as a type. Any value is accepted: it is unknown if it is no schema, or if a
+ * declaration cannot express it. Large schemas are read up to a limit.
  *
  * @param schema hostile
- * @returns the type, and those that it refers to
+ * @returns the type, and the types that it refers to
  */
 export function readSchema(schema: unknown): StubSchema {
   const definitions = new Map<string, StubDefinition>();
@@ -134,7 +134,7 @@ export function readSchema(schema: unknown): StubSchema {
     };
   };
 
-  /** What keys without a name of their own hold; undefined where the schema says nothing of them. */
+  /** Type of all keys without a property of their own; undefined if the schema does not restrict them. */
   const readOthers = (part: SchemaObject, level: number): StubType | undefined => {
     const patterns = keywordEntries(part, 'patternProperties').slice(0, MOST_MEMBERS);
     const additional = keyword(part, 'additionalProperties');
@@ -155,7 +155,7 @@ export function readSchema(schema: unknown): StubSchema {
     return {
       kind: 'tuple',
       items: types,
-      // Who lists the places and no least number of items means them all.
+      // Without minItems, all listed places are treated as required.
       required: typeof least === 'number' && least >= 0 ? Math.min(Math.floor(least), types.length) : types.length,
       rest: isCut ? UNKNOWN : behind === undefined || behind === false ? undefined : read(behind, level + 1),
     };
@@ -170,7 +170,7 @@ export function readSchema(schema: unknown): StubSchema {
   return settleSchema({ type: whole, notes: notesOf(schema), definitions });
 }
 
-/** The keys that an object can have at all, where the schema lists them as a few names. */
+/** All possible keys of an object, if the schema restricts its keys to a short list. */
 function namedKeys(part: SchemaObject): readonly string[] | undefined {
   const rule = keyword(part, 'propertyNames');
   const names = isSchemaObject(rule) ? keywordList(rule, 'enum') : [];

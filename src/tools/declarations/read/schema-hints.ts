@@ -2,7 +2,7 @@ import { cutTo } from '../../../skills/text/text.ts';
 import { isSchemaObject, keyword, keywordEntries, type SchemaObject } from './json-schema.ts';
 import { quotedLiteral } from './quoted-literal.ts';
 
-/** Keywords whose value a comment says, as the schema says it. */
+/** Keywords whose value goes into the comment unchanged. */
 const SAID = [
   'format',
   'pattern',
@@ -24,7 +24,7 @@ const SAID = [
   'deprecated',
 ];
 
-/** Keywords that hold rules which no declaration says. */
+/** Keywords with rules that a declaration cannot express. */
 const NAMED = [
   'not',
   'if',
@@ -42,15 +42,15 @@ const PATTERNS = 5;
 const LISTED_VALUES = 5;
 
 /**
- * Says in a few words what a schema asks beyond its type: `minimum 1, maximum 100, default 20`.
+ * Describes the rules of a schema beyond its type: `minimum 1, maximum 100, default 20`.
  *
  * @param schema a JSON schema
- * @returns one line, empty where there is nothing to say
+ * @returns one line, empty without rules
  */
 export function schemaHints(schema: unknown): string {
   const items = isSchemaObject(schema) ? keyword(schema, 'items') : undefined;
   const each = ownHints(items);
-  // Items of other types show what they are.
+  // Items of other types are declared with their own rules.
   const isScalar = isSchemaObject(items) && !['array', 'object'].includes(String(keyword(items, 'type')));
   return [ownHints(schema), isScalar && each !== '' ? `each: ${each}` : ''].filter((hint) => hint !== '').join(', ');
 }
@@ -76,7 +76,7 @@ function ownHints(schema: unknown): string {
     .join(', ');
 }
 
-/** A format needs no pattern, the places of a tuple no number, and a rule for names that any name keeps none at all. */
+/** Whether the hint is redundant: a pattern beside a format, counts of a tuple, and rules for names that allow any name or a list. */
 function isSaidElsewhere(name: string, schema: SchemaObject): boolean {
   const format = keyword(schema, 'format');
   if (name === 'pattern') return typeof format === 'string';
@@ -93,10 +93,10 @@ function isTuple(schema: SchemaObject): boolean {
   );
 }
 
-/** The JSON of a scalar, or of a short list or object of them; anything larger says little to a reader. */
+/** The JSON of a scalar, or of a short list or object of scalars; undefined for larger values, which help no reader. */
 function shownValue(value: unknown): string | undefined {
   if (typeof value === 'string') return quotedLiteral(cutTo(value.slice(0, VALUE_CHARACTERS * 2), VALUE_CHARACTERS));
-  // Bounds that every whole number keeps say nothing.
+  // Bounds that hold for every safe integer are not worth a hint.
   if (typeof value === 'number') return Math.abs(value) < Number.MAX_SAFE_INTEGER ? String(value) : undefined;
   if (typeof value === 'boolean' || value === null) return String(value);
   if (Array.isArray(value)) {

@@ -1,11 +1,11 @@
 import { UNKNOWN, type StubDefinition, type StubSchema, type StubType } from './stub-type.ts';
 
-/** Combinations that one type may stand for: compilers write intersections of unions out. */
+/** Most combinations of one type: compilers expand intersections of unions. */
 const MOST_COMBINATIONS = 400;
 
 /**
- * Takes out of a schema what no compiler takes: a definition that is itself, seen through unions and intersections only,
- * and a type that stands for too many combinations.
+ * Removes constructs that no compiler accepts: a definition that refers to itself only through unions and intersections,
+ * and a type with too many combinations.
  *
  * @param schema as it was read; its definitions are changed
  * @returns the schema
@@ -17,7 +17,7 @@ export function settleSchema(schema: StubSchema): StubSchema {
   return { ...schema, type: narrow(schema.type, breadth) };
 }
 
-/** Cuts each reference that leads back to a definition on the way to it, unless a field or an item lies between. */
+/** Cuts each reference back to an open definition, unless a field or an item lies between. */
 function cutCycles(definitions: ReadonlyMap<string, StubDefinition>): void {
   const state = new Map<string, 'open' | 'done'>();
   const visit = (key: string): void => {
@@ -38,7 +38,7 @@ function cutCycles(definitions: ReadonlyMap<string, StubDefinition>): void {
   for (const key of definitions.keys()) if (!state.has(key)) visit(key);
 }
 
-/** Counts the combinations that a type stands for; one that stands for too many will be unknown, which is one. */
+/** Counts the combinations of a type. A type with too many becomes unknown, which counts as one. */
 function breadthIn(definitions: ReadonlyMap<string, StubDefinition>): (type: StubType) => number {
   const known = new Map<string, number>();
   const count = (type: StubType): number => {
@@ -57,7 +57,7 @@ function breadthIn(definitions: ReadonlyMap<string, StubDefinition>): (type: Stu
   return count;
 }
 
-/** The type with everything in it that is too broad replaced. */
+/** The type, with too broad parts replaced. */
 function narrow(type: StubType, breadth: (type: StubType) => number): StubType {
   const inner = (part: StubType): StubType => narrow(part, breadth);
   if (type.kind === 'array') return { ...type, items: inner(type.items) };

@@ -1,4 +1,4 @@
-/** Values of one kind, of which nothing more is said. */
+/** Values of one kind, without further rules. */
 export interface PlainType {
   kind: 'unknown' | 'never' | 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'bytes';
 }
@@ -15,11 +15,11 @@ export interface ArrayType {
   items: StubType;
 }
 
-/** A list whose places have types of their own; `rest` is for those behind them. */
+/** A list with a type for each of its first items; `rest` is the type of all further items. */
 export interface TupleType {
   kind: 'tuple';
   items: StubType[];
-  /** How many of the items have to be there. */
+  /** Number of items that are required. */
   required: number;
   rest: StubType | undefined;
 }
@@ -33,7 +33,7 @@ export interface StubField {
   notes: string[];
 }
 
-/** An object; `others` is for keys that are not named. */
+/** An object; `others` is the type of all keys that are not named. */
 export interface ObjectType {
   kind: 'object';
   fields: StubField[];
@@ -52,18 +52,18 @@ export interface ReferenceType {
   to: string;
 }
 
-/** What a JSON schema says, as far as a declaration can say it, in no language. */
+/** A type from a JSON schema, as far as a declaration can express it, independent of a language. */
 export type StubType = PlainType | LiteralType | ArrayType | TupleType | ObjectType | CompoundType | ReferenceType;
 
 /** A type that others refer to. */
 export interface StubDefinition {
-  /** What it may be called. */
+  /** Proposed name. */
   name: string;
   type: StubType;
   notes: string[];
 }
 
-/** One schema, read. */
+/** The type of one schema. */
 export interface StubSchema {
   type: StubType;
   notes: string[];

@@ -1,24 +1,24 @@
 import { isPlainObject } from '../is-plain-object.ts';
 import { SchemaRefused } from '../schema-refused.ts';
 
-/** How large a schema may be. */
+/** Size limits of a schema. */
 export interface SchemaCaps {
-  /** Of the schema as JSON. */
+  /** Bytes of the schema as JSON. */
   bytes: number;
-  /** Arrays and objects in each other. */
+  /** Nesting of arrays and objects. */
   nesting: number;
-  /** Schemas in each other. */
+  /** Nesting of schemas. */
   depth: number;
-  /** Schemas in all. */
+  /** Number of schemas. */
   schemas: number;
 }
 
-/** Of a schema that somebody else wrote. */
+/** Limits of untrusted schemas. */
 export const OUTSIDE_CAPS: SchemaCaps = { bytes: 65_536, nesting: 80, depth: 32, schemas: 1_000 };
-/** Of the author's own. */
+/** Limits of the author's own schemas. */
 export const AUTHOR_CAPS: SchemaCaps = { bytes: 4_194_304, nesting: 200, depth: 64, schemas: 50_000 };
 
-/** What is left of a cap, and where in the schema the copy is. */
+/** The rest of the limit, and the place of the copy in the schema. */
 interface CopyState {
   caps: SchemaCaps;
   bytes: number;
@@ -26,9 +26,9 @@ interface CopyState {
 }
 
 /**
- * Copies a JSON schema as the data that it is, so that nothing changes it later and no getter of it answers twice.
+ * Copies a JSON schema as plain data, so that it cannot change later and getters are read only once.
  *
- * @throws {SchemaRefused} when it is no plain JSON, or over its caps
+ * @throws {SchemaRefused} when it is not plain JSON, or exceeds a limit
  */
 export function copySchema(schema: unknown, caps: SchemaCaps): unknown {
   return copyPart(schema, { caps, bytes: caps.bytes, path: [] });
@@ -44,7 +44,7 @@ function copyPart(part: unknown, state: CopyState): unknown {
     return Object.freeze(Array.from(part, (item, index) => copyBelow(String(index), item, state)));
   }
   if (!isPlainObject(part)) throw new SchemaRefused('an object of a class, which is no JSON', [...path]);
-  // An option that is left out is often written so.
+  // Authors often write an absent option as undefined.
   const members = Object.entries(part).filter(([, value]) => value !== undefined);
   take(state, 2 + Math.max(0, 2 * members.length - 1));
   const copy: Record<string, unknown> = {};

@@ -7,10 +7,10 @@ import { SchemaRefused } from '../schema-refused.ts';
 import type { CheckedValue, CompiledSchema } from '../tool-schema.ts';
 
 /**
- * Makes a JSON schema ready to be enforced. Reading it and checking a value take a bounded number of steps, whoever wrote the schema and
- * the value.
+ * Prepares a JSON schema for enforcement. Reading it and checking a value take a bounded number of steps, even if schema
+ * and value are hostile.
  *
- * @throws {SchemaRefused} names what cannot be enforced
+ * @throws {SchemaRefused} names the part that cannot be enforced
  */
 export function compileJsonSchema(source: unknown, outside: boolean): CompiledSchema {
   const caps = outside ? OUTSIDE_CAPS : AUTHOR_CAPS;

@@ -1,10 +1,10 @@
 import { passMarks, type Marks } from './marks.ts';
 import { enter, isSettled, type Run } from './run.ts';
 
-/** Judges a value by one keyword, and notes what it has looked at where a schema asks for it. */
+/** Checks a value by one keyword, and marks the evaluated parts if a schema needs marks. */
 export type Check = (value: unknown, run: Run, marks: Marks | undefined) => boolean;
 
-/** A schema, ready to judge values. */
+/** A schema that is ready to check values. */
 export interface SchemaNode {
   checks: Check[];
   /** Whether it has `unevaluatedItems` or `unevaluatedProperties`. */
@@ -28,7 +28,7 @@ export function evaluate(node: SchemaNode, value: unknown, run: Run, marks: Mark
   return fits;
 }
 
-/** Whether a part of the value fits, whose faults are told by its key. */
+/** Whether a part of the value fits. Its faults carry its key. */
 export function evaluateAt(node: SchemaNode, key: string | number, value: unknown, run: Run): boolean {
   run.path.push(key);
   const fits = evaluate(node, value, run, undefined);
@@ -36,7 +36,7 @@ export function evaluateAt(node: SchemaNode, key: string | number, value: unknow
   return fits;
 }
 
-/** Whether a value fits where it is no fault that it does not. What a schema has looked at counts only if the value fits. */
+/** Whether a value fits, when a misfit is no fault of the value. Marks count only if the value fits. */
 export function attempt(node: SchemaNode, value: unknown, run: Run, marks: Marks | undefined): boolean {
   run.quiet += 1;
   const own: Marks | undefined = marks && new Set();

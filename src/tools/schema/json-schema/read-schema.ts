@@ -8,33 +8,33 @@ import type { SchemaNode } from './node.ts';
 import { patternReader } from './patterns/pattern.ts';
 import { fault } from './run.ts';
 
-/** How often schemas may be asked about one and the same value. */
+/** Most times that schemas may check one and the same value. */
 const MAX_FAN = 20_000;
 const MAX_CHAIN = 500;
 const OPEN = -1;
 
-/** What is known while a schema is read. */
+/** State of reading a schema. */
 interface ReadState extends Pick<SchemaReading, 'pattern'> {
   caps: SchemaCaps;
   dialect: Dialect;
-  /** `$id` of the whole. */
+  /** `$id` of the whole schema. */
   id: string;
-  /** Keys to the schema that is read. */
+  /** Keys to the current schema. */
   path: string[];
   depth: number;
   /** By JSON pointer, and by `#` and `$anchor`. */
   nodes: Map<string, SchemaNode>;
-  /** References that wait for all schemas to be read. */
+  /** References that are resolved once all schemas are read. */
   open: { from: SchemaNode; to: Referred; reference: string; path: string[] }[];
 }
 
 const ANCHOR = /^[A-Za-z_][\w.-]*$/;
 
 /**
- * Reads a JSON schema: 2020-12, or draft-07 where `$schema` says so.
+ * Reads a JSON schema: 2020-12, or draft-07 if `$schema` names it.
  *
  * @param schema plain JSON
- * @throws {SchemaRefused} names what cannot be enforced
+ * @throws {SchemaRefused} names the part that cannot be enforced
  */
 export function readSchema(schema: unknown, caps: SchemaCaps): SchemaNode {
   const { $schema, $id } = isObject(schema) ? schema : {};
@@ -80,7 +80,7 @@ function decode(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch {
-    // Then it is the name of nothing, which the caller tells.
+    // An invalid escape names no schema; the caller reports it.
     return fragment;
   }
 }
@@ -119,7 +119,7 @@ function refuseUnknown(schema: Record<string, unknown>, { dialect }: ReadState):
     throw new SchemaRefused(`the keyword ${quotedText(ignored)} beside "$ref", where draft-07 ignores it`);
 }
 
-/** `$id`, `$schema` and `$anchor`: what a schema is called. */
+/** Reads the names of a schema: `$id`, `$schema` and `$anchor`. */
 function readNames(schema: Record<string, unknown>, node: SchemaNode, { path, nodes }: ReadState): void {
   for (const name of ['$id', '$schema', '$anchor']) {
     const value = schema[name];
@@ -163,8 +163,8 @@ function readBelow(schema: Record<string, unknown>, keys: readonly string[], sta
 }
 
 /**
- * Refuses schemas of which no value can be judged: those that ask themselves about the same value, and those that ask others again and again:
- * thirty schemas that refer to the next one twice ask the last one 2^30 times.
+ * Refuses schemas that take too long for any value: schemas that apply themselves to the same value, and schemas that multiply.
+ * For example, thirty schemas that each refer twice to the next one apply the last one 2^30 times.
  */
 function checkFans(nodes: Iterable<SchemaNode>): void {
   const fans = new Map<SchemaNode, number>();

@@ -4,8 +4,8 @@ import { spend, TooMuchWork, type Run } from '../run.ts';
 const MAX_NESTING = 500;
 
 /**
- * Writes a value so that two values are equal as JSON exactly if their forms are: what `enum`, `const` and `uniqueItems` compare. Unlike
- * pairs of values, forms can be looked up.
+ * Writes a value so that two values are equal as JSON exactly if their forms are equal. `enum`, `const` and `uniqueItems`
+ * compare forms, because forms can be looked up in a set.
  */
 export function canonicalForm(value: unknown, run: Run, nesting = 0): string {
   if (typeof value !== 'object' || value === null) {

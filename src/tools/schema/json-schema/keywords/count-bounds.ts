@@ -1,15 +1,15 @@
 import { isCount, optional, type Keyword } from './keyword.ts';
 import { fault, type Run } from '../run.ts';
 
-/** What of a value is counted. */
+/** A count of a value's parts. */
 export interface Counted {
-  /** @returns undefined for a value of which nothing is asked */
+  /** @returns undefined for a value that the keyword does not apply to */
   count(value: unknown, run: Run): number | undefined;
-  /** What it counts, for messages. */
+  /** Unit of the count, for messages. */
   unit(value: unknown): string;
 }
 
-/** The keywords that bound how many of something a value has, such as `minItems` and `maxItems` for `Items`. */
+/** The two keywords that bound a count, such as `minItems` and `maxItems` for `Items`. */
 export function countBounds(name: string, counted: Counted): [Keyword, Keyword] {
   return [
     countBound(`min${name}`, counted, (count, limit) => count >= limit, 'at least'),

@@ -11,18 +11,18 @@ import { quotedText } from '../../../../contracts/text/quoted-text.ts';
 export interface Dialect {
   keywords: readonly Keyword[];
   names: ReadonlySet<string>;
-  /** What names a schema. */
+  /** Keywords that identify a schema. */
   identifiers: readonly string[];
-  /** Whether what stands beside `$ref` counts. */
+  /** Whether keywords beside `$ref` apply. */
   refHasSiblings: boolean;
 }
 
-/** What asks nothing of a value: it tells, or is there to be referred to. */
+/** Keywords that restrict no value: they are only notes. */
 const ANNOTATIONS = ['$comment', 'title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'];
-/** Where schemas stand that others refer to. Generators for one draft write the keyword of the other. */
+/** Keywords with schemas for references. Both are read in both drafts, because generators mix them. */
 export const DEFINITIONS: readonly string[] = ['$defs', 'definitions'];
 
-/** `unevaluatedItems` and `unevaluatedProperties` come last: they ask what the others have looked at. */
+/** `unevaluatedItems` and `unevaluatedProperties` come last, because they depend on the marks of all other keywords. */
 const DRAFT_2020: Dialect = dialect(
   [
     ...KEYWORDS_OF_ANY,
@@ -48,7 +48,7 @@ const DRAFT_07: Dialect = dialect(
   { identifiers: ['$schema', '$id'], refHasSiblings: false },
 );
 
-/** The dialect that `$schema` names. @throws {SchemaRefused} for another one */
+/** The dialect that `$schema` names. @throws {SchemaRefused} for another dialect */
 export function dialectOf($schema: unknown): Dialect {
   if ($schema === undefined) return DRAFT_2020;
   const name = typeof $schema === 'string' ? $schema : '';
@@ -57,7 +57,7 @@ export function dialectOf($schema: unknown): Dialect {
   throw new SchemaRefused(`the keyword "$schema" with another draft than 2020-12 and draft-07 (${quotedText(name)})`);
 }
 
-/** Whether a keyword asks nothing of a value. */
+/** Whether a keyword restricts no value. */
 export function isAnnotation(name: string): boolean {
   return ANNOTATIONS.includes(name) || name.startsWith('x-');
 }

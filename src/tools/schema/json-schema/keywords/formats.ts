@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 const SCHEME = /^[a-z][a-z\d+.-]*:/i;
-/** What a part of a URI may hold beside escapes. RFC 3986, appendix A. */
+/** Characters that the parts of a URI may not hold beside escapes. RFC 3986, appendix A. */
 const NO_PATH = /[^\w.~!$&'()*+,;=:@/%-]/;
 const NO_QUERY = /[^\w.~!$&'()*+,;=:@/?%-]/;
 const NO_HOST = /[^\w.~!$&'()*+,;=%-]/;
@@ -13,7 +13,7 @@ const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAY_MINUTES = 1_440;
 
-/** Judges texts that are named by a format. Each takes time in proportion to the text at most. */
+/** Checks of text formats. Each takes at most time in proportion to the text. */
 export const TEXT_FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date-time', isDateTime],
   ['date', isDate],
@@ -29,7 +29,7 @@ export const TEXT_FORMATS: ReadonlyMap<string, (text: string) => boolean> = new 
   ['json-pointer', (text) => (text === '' || text.startsWith('/')) && !/~(?![01])/.test(text)],
 ]);
 
-/** Judges numbers; those that OpenAPI and the generators of schemas for C, Go and Rust name. */
+/** Checks of number formats, from OpenAPI and the schema generators for C, Go and Rust. */
 export const NUMBER_FORMATS: ReadonlyMap<string, (value: number) => boolean> = new Map([
   ['int8', within(-(2 ** 7), 2 ** 7)],
   ['int16', within(-(2 ** 15), 2 ** 15)],

@@ -2,32 +2,32 @@ import { SchemaRefused } from '../../schema-refused.ts';
 import type { Check, SchemaNode } from '../node.ts';
 import type { Pattern } from '../patterns/pattern.ts';
 
-/** What a keyword may read of the schema that it stands in. */
+/** Parts of its schema that a keyword may read. */
 export interface SchemaReading {
   /** The keywords of the schema. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** The schema that stands below these keys, which judges a part of the value. */
+  /** The schema below these keys; it judges a part of the value. */
   below(...keys: string[]): SchemaNode;
-  /** The schema that stands below these keys, which judges the same value. */
+  /** The schema below these keys; it judges the same value. */
   inPlace(...keys: string[]): SchemaNode;
   /** The schema of a `$ref`, known once all schemas are read. */
   referred(reference: string): Referred;
   pattern(source: string): Pattern;
 }
 
-/** A schema that another one refers to. */
+/** The target of a reference. */
 export interface Referred {
   node: SchemaNode;
 }
 
-/** One keyword, or some that only say something together. */
+/** One keyword, or several that only work together. */
 export interface Keyword {
   names: readonly string[];
-  /** @returns undefined where nothing is asked of a value */
+  /** @returns undefined if values are not restricted */
   read(reading: SchemaReading): Check | undefined;
 }
 
-/** Takes a keyword that is left out for undefined, and refuses one of another kind. */
+/** Reads an optional keyword, and refuses a value of another kind. */
 export function optional<T>(
   reading: SchemaReading,
   name: string,
@@ -59,12 +59,12 @@ export function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every(isText);
 }
 
-/** An object of JSON. Bytes are none, nor an array. */
+/** Whether a value is an object of JSON. Bytes and arrays are not. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isBytes(value);
 }
 
-/** Bytes stand in values beside JSON. */
+/** Whether a value is bytes, which values may hold beside JSON. */
 export function isBytes(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array;
 }

@@ -13,11 +13,11 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: isObject,
   string: (value) => typeof value === 'string',
 };
-/** Marks a text that travels as bytes: they stand in its place. */
+/** Keyword for a text whose value travels as bytes: the value holds the bytes in its place. */
 const BYTES = 'x-skillcell-bytes';
 const TOLD_VALUES = 5;
 
-/** Keywords that ask the same of every value. */
+/** Keywords that apply to every kind of value. */
 export const KEYWORDS_OF_ANY: readonly Keyword[] = [
   {
     names: ['type', BYTES],

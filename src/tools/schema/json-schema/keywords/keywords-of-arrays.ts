@@ -17,7 +17,7 @@ const ARRAYS_IN_BOTH: readonly Keyword[] = [
   },
 ];
 
-/** Keywords of 2020-12 that ask something of arrays only. */
+/** Keywords of 2020-12 that apply only to arrays. */
 export const KEYWORDS_OF_ARRAYS_2020: readonly Keyword[] = [
   ...ARRAYS_IN_BOTH,
   {
@@ -38,7 +38,7 @@ export const KEYWORDS_OF_ARRAYS_2020: readonly Keyword[] = [
   },
 ];
 
-/** Keywords of draft-07 that ask something of arrays only. */
+/** Keywords of draft-07 that apply only to arrays. */
 export const KEYWORDS_OF_ARRAYS_07: readonly Keyword[] = [
   ...ARRAYS_IN_BOTH,
   {
@@ -57,7 +57,7 @@ export const KEYWORDS_OF_ARRAYS_07: readonly Keyword[] = [
   },
 ];
 
-/** What is left of an array when all other keywords have looked at it. */
+/** Applies to the items that no other keyword has evaluated. */
 export const UNEVALUATED_ITEMS: Keyword = {
   names: ['unevaluatedItems'],
   read(reading) {
@@ -82,7 +82,7 @@ function itemsCheck(prefix: readonly SchemaNode[], rest: SchemaNode | undefined)
     !isList(value) || everyItem(value, run, marks, (index) => (index < prefix.length ? prefix[index] : rest));
 }
 
-/** Judges each item by the schema that is given for its place, if there is one. */
+/** Checks each item by the schema for its place, if there is one. */
 function everyItem(
   items: readonly unknown[],
   run: Run,
@@ -116,7 +116,7 @@ function containsCheck(node: SchemaNode, min: number, max: number): Check {
   };
 }
 
-/** In time that grows with the items, however alike they are. */
+/** Takes time in proportion to the items, even for equal ones. */
 function hasUniqueItems(items: readonly unknown[], run: Run): boolean {
   const forms = new Set<string>();
   for (const item of items) {

@@ -5,7 +5,7 @@ import { evaluateAt, type SchemaNode } from '../node.ts';
 import { isFound, type Pattern } from '../patterns/pattern.ts';
 import { fault, isSettled, namesOf, spend, type Run } from '../run.ts';
 
-/** Keywords of both drafts that ask something of objects only. */
+/** Keywords of both drafts that apply only to objects. */
 export const KEYWORDS_OF_OBJECTS: readonly Keyword[] = [
   {
     names: ['required'],
@@ -48,7 +48,7 @@ export const KEYWORDS_OF_OBJECTS: readonly Keyword[] = [
   },
 ];
 
-/** What is left of an object when all other keywords have looked at it. */
+/** Applies to the properties that no other keyword has evaluated. */
 export const UNEVALUATED_PROPERTIES: Keyword = {
   names: ['unevaluatedProperties'],
   read(reading) {
@@ -64,7 +64,7 @@ export const UNEVALUATED_PROPERTIES: Keyword = {
   },
 };
 
-/** The schemas below a keyword by their names. */
+/** The schemas below a keyword, by their names. */
 export function namedSchemas(reading: SchemaReading, keyword: string): [string, SchemaNode][] {
   const schemas = optional(reading, keyword, isObject, 'an object of schemas') ?? {};
   return Object.keys(schemas).map((name) => [name, reading.below(keyword, name)]);
@@ -101,7 +101,7 @@ function nodesOf(
   return found;
 }
 
-/** A name that is missing is told at its own place. */
+/** Reports each missing name at its own place. */
 export function hasAll(value: object, names: readonly string[], run: Run): boolean {
   spend(run, names.length);
   let fits = true;

@@ -6,13 +6,13 @@ import { isBytes, isNumber, isText, type Keyword, optional } from './keyword.ts'
 import { isFound } from '../patterns/pattern.ts';
 import { fault, type Run, spend } from '../run.ts';
 
-/** A number as the decimal that JSON writes: `units` × 10 ^ `exponent`. */
+/** A number as the decimal in JSON: `units` × 10 ^ `exponent`. */
 interface Decimal {
   units: bigint;
   exponent: number;
 }
 
-/** Keywords that ask something of numbers and texts only. */
+/** Keywords that apply only to numbers and texts. */
 export const KEYWORDS_OF_SCALARS: readonly Keyword[] = [
   bound('minimum', (value, limit) => value >= limit, 'at least'),
   bound('maximum', (value, limit) => value <= limit, 'at most'),
@@ -73,7 +73,7 @@ function bound(name: string, fits: (value: number, limit: number) => boolean, to
   };
 }
 
-/** The length of a text in characters, and of bytes. */
+/** The length of a text in characters, or of bytes. */
 function lengthOf(value: unknown, run: Run): number | undefined {
   if (isBytes(value)) return value.length;
   if (!isText(value)) return undefined;
@@ -85,7 +85,7 @@ function isPositive(value: unknown): value is number {
   return isNumber(value) && value > 0;
 }
 
-/** Counts code points, as JSON Schema does. A half of a pair is one. */
+/** Counts code points, as JSON Schema does. An unpaired surrogate counts as one. */
 function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
@@ -93,8 +93,8 @@ function characters(text: string): number {
 }
 
 /**
- * Whether a number is a multiple of another by the decimals in which they are written, as 0.3 is of 0.1: the quotient of the binary
- * numbers is 2.9999999999999996.
+ * Whether a number is a multiple of another, by their decimal forms: 0.3 is a multiple of 0.1, although the quotient of the
+ * binary numbers is 2.9999999999999996.
  */
 export function isMultipleOf(value: number, divisor: number): boolean {
   const [a, b] = [decimalOf(value), decimalOf(divisor)];

@@ -5,7 +5,7 @@ import { hasAll } from './keywords-of-objects.ts';
 import { attempt, evaluate, type Check, type SchemaNode } from '../node.ts';
 import { fault, isSettled, spend } from '../run.ts';
 
-/** Keywords of both drafts that ask other schemas about the same value. */
+/** Keywords of both drafts that apply other schemas to the same value. */
 export const KEYWORDS_OF_SCHEMAS: readonly Keyword[] = [
   {
     names: ['$ref'],
@@ -42,7 +42,7 @@ export const KEYWORDS_OF_SCHEMAS: readonly Keyword[] = [
           let fits = false;
           for (const node of nodes) {
             fits = attempt(node, value, run, marks) || fits;
-            // Those that fit as well may have looked at other parts.
+            // With marks, further fitting alternatives may mark other parts.
             if (fits && marks === undefined) break;
           }
           return fits || fault(run, `fits none of ${nodes.length} alternatives`);
@@ -72,7 +72,7 @@ export const KEYWORDS_OF_SCHEMAS: readonly Keyword[] = [
     read(reading) {
       if (!('not' in reading.schema)) return undefined;
       const node = reading.inPlace('not');
-      return (value, run) => !attempt(node, value, run, undefined) || fault(run, 'is what it must not be');
+      return (value, run) => !attempt(node, value, run, undefined) || fault(run, 'must not fit the schema of "not"');
     },
   },
   {
@@ -106,7 +106,7 @@ const DEPENDENT_SCHEMAS: Keyword = {
   },
 };
 
-/** What a property asks of the rest of the object, in draft-07. */
+/** Rules that apply if a property is present, in draft-07. */
 const DEPENDENCIES: Keyword = {
   names: ['dependencies'],
   read(reading) {
@@ -122,7 +122,7 @@ const DEPENDENCIES: Keyword = {
   },
 };
 
-/** What a property asks of the rest of the object, by draft. */
+/** Rules that apply if a property is present, by draft. */
 export const KEYWORDS_OF_DEPENDENTS_2020: readonly Keyword[] = [DEPENDENT_REQUIRED, DEPENDENT_SCHEMAS];
 export const KEYWORDS_OF_DEPENDENTS_07: readonly Keyword[] = [DEPENDENCIES];
 
@@ -143,7 +143,7 @@ function asks(name: string, node: SchemaNode): Check {
   return (value, run, marks) => !isObject(value) || !Object.hasOwn(value, name) || evaluate(node, value, run, marks);
 }
 
-/** All of them are asked while somebody wants to hear of more faults. */
+/** Applies all checks, until no more faults are needed. */
 function allOf(checks: readonly Check[]): Check {
   return (value, run, marks) => {
     spend(run, checks.length);

@@ -1,7 +1,7 @@
 /** A pattern, or a part of one, in the syntax of RE2. */
 export interface PatternPart {
   text: string;
-  /** At least the number of instructions that it becomes. */
+  /** Upper estimate of its number of instructions. */
   size: number;
 }
 
@@ -14,22 +14,22 @@ export class PatternCursor {
     this.#pattern = pattern;
   }
 
-  /** The next code point, which stays; undefined at the end. */
+  /** The next code point, without taking it; undefined at the end. */
   peek(): string | undefined {
     const point = this.#pattern.codePointAt(this.#at);
     return point === undefined ? undefined : String.fromCodePoint(point);
   }
 
-  /** The next code point. */
+  /** Takes the next code point. */
   take(): string | undefined {
     const character = this.peek();
     this.#at += character?.length ?? 0;
     return character;
   }
 
-  /** The text that an expression finds at the next character, which is read then. */
+  /** Takes the text that an expression matches at the next character. */
   match(expression: RegExp): string | undefined {
-    // What is looked for is short; a long name of a group is none.
+    // Expected texts are short; a longer name of a group is not supported.
     const found = expression.exec(this.#pattern.slice(this.#at, this.#at + 200))?.[0];
     this.#at += found?.length ?? 0;
     return found;

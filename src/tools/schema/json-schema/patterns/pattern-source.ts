@@ -7,8 +7,8 @@ import { readEscape } from './read-escape.ts';
 const MAX_GROUPS = 100;
 
 /**
- * Writes a pattern of ECMAScript, which JSON Schema means, in the syntax of RE2. What the two read in different ways is written out;
- * what RE2 cannot do is refused. Letters, `^`, `|` and quantifiers are the same in both.
+ * Converts a pattern of ECMAScript, the syntax of JSON Schema, into the syntax of RE2. Constructs with different meanings
+ * are spelled out; constructs that RE2 does not support are refused. Letters, `^`, `|` and quantifiers are the same in both.
  *
  * @throws {SchemaRefused} names the construct
  */
@@ -19,7 +19,7 @@ export function patternSource(pattern: string): PatternPart {
   return source;
 }
 
-/** Up to the end of the group, which stays. */
+/** Reads up to the end of the group, without taking its parenthesis. */
 function readGroup(cursor: PatternCursor, depth: number): PatternPart {
   const group: PatternPart = { text: '', size: 1 };
   while (cursor.peek() !== undefined && cursor.peek() !== ')') {
@@ -59,7 +59,7 @@ function readParentheses(cursor: PatternCursor, depth: number): PatternPart {
   if (depth >= MAX_GROUPS) throw new SchemaRefused(`more than ${MAX_GROUPS} groups in each other`);
   const kind = cursor.match(/^\?(?:<?[=!]|[^:<]|$)/);
   if (kind !== undefined) throw new SchemaRefused(`"(${kind}", for which RE2 has nothing`);
-  // Nobody reads what a group holds.
+  // No code reads the content of groups, so names of groups are dropped.
   cursor.match(/^\?(?::|<[\p{ID_Start}$_][\p{ID_Continue}$]*>)/u);
   const inside = readGroup(cursor, depth + 1);
   if (cursor.take() === undefined) throw new SchemaRefused('a "(" without its ")"');
@@ -73,7 +73,7 @@ function readQuantifier(cursor: PatternCursor): { text: string; count: number } 
   return { text, count: Math.max(1, ...counts.map(Number)) + (text === '' ? 0 : 1) };
 }
 
-/** A character that stands for itself, whatever it means to RE2. */
+/** A character that stands for itself, even if it is special in RE2. */
 function oneCharacter(character: string): string {
   return /^[\w ]$/.test(character) ? character : `\\x{${character.codePointAt(0)?.toString(16)}}`;
 }

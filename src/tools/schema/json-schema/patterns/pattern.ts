@@ -5,24 +5,24 @@ import { SchemaRefused } from '../../schema-refused.ts';
 import { patternSource } from './pattern-source.ts';
 import { spend, type Run } from '../run.ts';
 
-/** A pattern that takes time in proportion to the text. */
+/** A pattern whose search takes time in proportion to the text. */
 export interface Pattern {
   compiled: RE2JS;
-  /** Steps a character. */
+  /** Steps for each character. */
   size: number;
 }
 
-/** How a pattern is looked for. */
+/** Options of a search. */
 export interface PatternOptions {
   /** @default false */
   ignoreCase?: boolean;
 }
 
-/** Instructions of all patterns of a schema. */
+/** The most instructions of all patterns of a schema. */
 const MAX_SIZE = 10_000;
 const STEPS_AN_INSTRUCTION = 0.35;
 
-/** Makes the patterns of one schema, equal ones once. */
+/** Makes the patterns of one schema; equal ones are compiled once. */
 export function patternReader(): (source: string, options?: PatternOptions) => Pattern {
   const made = new Map<string, Pattern>();
   let left = MAX_SIZE;
@@ -52,8 +52,8 @@ function compile(text: string): RE2JS {
 /**
  * Whether a pattern is found in a text.
  *
- * A matcher simulates the pattern: so many steps a character, and no memory. The automaton behind `test` is faster on most texts, and takes
- * half a second and 80 MiB for others.
+ * A matcher simulates the pattern, with a fixed number of steps for each character and no memory. The automaton of `test` is
+ * faster for most texts, but takes half a second and 80 MiB for others.
  */
 export function isFound(pattern: Pattern, text: string, run: Run): boolean {
   spend(run, 4 + (1 + text.length) * pattern.size * STEPS_AN_INSTRUCTION);

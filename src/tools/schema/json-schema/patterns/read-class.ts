@@ -19,7 +19,7 @@ export function readClass(cursor: PatternCursor): PatternPart {
   return { text: ANY, size: 2 };
 }
 
-/** The next character or class in the class; undefined after its end. */
+/** Reads the next character or class within the class; undefined at its end. */
 function readMember(cursor: PatternCursor): Escaped | undefined {
   const character = cursor.take();
   if (character === undefined) throw new SchemaRefused('a "[" without its "]"');
@@ -28,7 +28,7 @@ function readMember(cursor: PatternCursor): Escaped | undefined {
   return cursor.match(/^b/) === undefined ? readEscaped(cursor) : { point: 8 };
 }
 
-/** A hyphen that stands last, or before a class, is a member itself. */
+/** A hyphen at the end, or before a class, is a member itself. */
 function readRangeEnd(cursor: PatternCursor): number | undefined {
   if (cursor.match(/^-(?!\]|\\[dDwWsSpP]|$)/) === undefined) return undefined;
   const end = readMember(cursor);

@@ -2,7 +2,7 @@ import { SchemaRefused } from '../../schema-refused.ts';
 import { BLANKS, NO_BLANKS } from './character-sets.ts';
 import type { PatternCursor, PatternPart } from './pattern-cursor.ts';
 
-/** The general categories by their long names, as far as they are in use; RE2 knows the short ones. */
+/** General categories by their long names, as far as they are common; RE2 knows only the short names. */
 const LONG_NAMES: Readonly<Record<string, string>> = {
   Letter: 'L',
   Lowercase_Letter: 'Ll',
@@ -23,7 +23,7 @@ export type Escaped = { point: number } | { members: string; size: number };
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
 const CLASSES: Readonly<Record<string, string>> = { d: '0-9', w: '0-9A-Za-z_', s: BLANKS, S: NO_BLANKS };
 
-/** Reads what follows a backslash outside of a class. */
+/** Reads the text after a backslash, outside of a class. */
 export function readEscape(cursor: PatternCursor): PatternPart {
   const boundary = cursor.match(/^[bB]/);
   if (boundary !== undefined) return { text: `\\${boundary}`, size: 2 };
@@ -33,7 +33,7 @@ export function readEscape(cursor: PatternCursor): PatternPart {
     : { text: `[${escaped.members}]`, size: escaped.size };
 }
 
-/** Reads what follows a backslash where the boundary of a word is none. */
+/** Reads the text after a backslash in a place where it cannot be a word boundary. */
 export function readEscaped(cursor: PatternCursor): Escaped {
   const property = cursor.match(/^[pP](?:\{[^{}]*\})?/);
   if (property !== undefined) return { members: unicodeProperty(property), size: PROPERTY_SIZE };
@@ -49,10 +49,10 @@ export function readEscaped(cursor: PatternCursor): Escaped {
   return { point: character.codePointAt(0) as number };
 }
 
-/** A class of Unicode has many ranges. */
+/** Estimated size, because a Unicode class has many ranges. */
 const PROPERTY_SIZE = 30;
 
-/** A code point that is written by its number or by a letter. */
+/** A code point that is written as a number or as a letter. */
 function readCode(cursor: PatternCursor): number | undefined {
   const pair = cursor.match(/^u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}/);
   if (pair !== undefined) {
@@ -68,7 +68,7 @@ function readCode(cursor: PatternCursor): number | undefined {
   return letter === undefined ? undefined : CONTROLS[letter];
 }
 
-/** Writes `p{…}` of ECMAScript as members of a class of RE2: a general category or a script. */
+/** Converts `p{…}` of ECMAScript to members of an RE2 class: a general category or a script. */
 function unicodeProperty(written: string): string {
   const [, letter = '', name = ''] = /^([pP])\{(?:(?:General_Category|gc)=)?(\w+)\}$/.exec(written) ?? [];
   const category = LONG_NAMES[name] ?? name;
