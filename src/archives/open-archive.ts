@@ -22,16 +22,16 @@ interface ArchiveSkill {
 
 const NAMED = 10;
 
-/** What an archive holds of skills. */
+/** The skills of an archive. */
 export interface OpenedArchive {
   /** In path order. */
   skills: ArchiveSkill[];
-  /** What was left out. */
+  /** The files that were left out. */
   diagnostics: Diagnostic[];
 }
 
 /**
- * Reads the skills of an archive, whatever its name says of its format.
+ * Reads the skills of an archive. Its bytes decide the format, not its name.
  *
  * @param bytes the whole archive
  * @throws ArchiveRefusal
@@ -45,7 +45,7 @@ export async function openArchive(bytes: Uint8Array, options: { signal?: AbortSi
 /**
  * The one skill of an archive, at its root or in one folder.
  *
- * @throws ArchiveRefusal where there is none, or more than one, or it lies deeper
+ * @throws ArchiveRefusal if there is no skill, more than one, or one in a deeper folder
  */
 export function onlySkill({ skills }: OpenedArchive): ArchiveSkill {
   const [skill] = skills;
@@ -67,14 +67,14 @@ function isGzip(bytes: Uint8Array): boolean {
 function besideDiagnostics(paths: readonly string[]): Diagnostic[] {
   const [path] = paths;
   if (path === undefined) return [];
-  const message = `Files that lie in no skill's folder are left out: ${listNames(paths, NAMED, quotedText)}.`;
+  const message = `Files outside of a skill folder are left out: ${listNames(paths, NAMED, quotedText)}.`;
   return [libraryDiagnostic('archive.beside', message, { path })];
 }
 
 /**
- * Finds the folders with a SKILL.md among the files of an archive, by the rules of a folder of skills: nothing below one is searched.
+ * Finds the folders with a SKILL.md in an archive, by the rules of a skill root: folders below a skill are not searched.
  *
- * @returns the skills in path order, and paths of files that belong to none
+ * @returns the skills in path order, and the paths of files outside of a skill
  */
 function findArchiveSkills(files: SkillTree): { skills: ArchiveSkill[]; beside: string[] } {
   const holding = new Set([...files.keys()].filter((path) => isSkillFileName(nameOf(path))).map(folderOf));

@@ -6,30 +6,30 @@ import { ArchiveRefusal } from './checks/archive-refused.ts';
 import { ENTRY_CHECKS } from './checks/entry-checks.ts';
 import { isLeftOut } from './checks/left-out.ts';
 
-/** The same bytes give the same archive, whenever it is packed: the first moment that a ZIP archive can name. */
+/** A fixed time, so that the same files always give the same archive: the earliest time of a ZIP archive. */
 const NO_TIME = new Date(1980, 0, 1);
 
-/** How a skill is packed. */
+/** Options of {@link packSkill}. */
 export interface PackOptions {
-  /** Stores files as they are: then the archive has the same bytes everywhere, which deflate has not, whose builds differ. */
+  /** Stores files without compression. The archive then has the same bytes everywhere; builds of deflate differ. */
   store: boolean;
-  /** What beside that is no part of the skill, by its path: an archive of it, for one. */
+  /** True for a path of a further file that does not belong to the skill, such as an archive of it. */
   isOwn?: (path: string) => boolean;
 }
 
 /** A packed skill. */
 export interface PackedSkill {
   archive: Buffer;
-  /** What is in it. */
+  /** The packed files. */
   tree: SkillTree;
-  /** Paths of what systems and tools leave beside the files of people, and is not in it. */
+  /** Paths of the files that were left out. */
   leftOut: string[];
 }
 
 /**
- * Packs the files of a skill into a ZIP archive, in a folder of its name, in code-point order.
+ * Packs the files of a skill into a ZIP archive, in a folder with the name of the skill, in code-point order.
  *
- * @throws ArchiveRefusal where no reader of ours would take the archive
+ * @throws ArchiveRefusal if {@link openArchive} would refuse the archive
  */
 export async function packSkill(
   name: string,

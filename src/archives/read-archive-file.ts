@@ -3,17 +3,18 @@ import { open, stat } from 'node:fs/promises';
 import { ARCHIVE_LIMITS } from './checks/archive-limits.ts';
 import { ArchiveRefusal } from './checks/archive-refused.ts';
 
-/** A file as it was read, with what no change of it leaves as it is. */
+/** Content and identity of a file. */
 export interface ArchiveFile {
   bytes: Buffer;
+  /** Device, inode, size and times. Every change of the file changes it. */
   identity: string;
 }
 
 /**
- * Reads the file of an archive, which is looked at before anything of it comes into memory. Waits on no fifo.
+ * Reads the file of an archive. Its kind and size are checked before any byte is read. Never waits on a fifo.
  *
- * @throws ArchiveRefusal for one that is too large
- * @throws Error the system's, or for what is no regular file or grows meanwhile
+ * @throws ArchiveRefusal if the file is too large
+ * @throws Error of the system, or if it is not a regular file or changes in the meantime
  */
 export async function readArchiveFile(path: string): Promise<ArchiveFile> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -38,7 +39,7 @@ export async function readArchiveFile(path: string): Promise<ArchiveFile> {
   }
 }
 
-/** The same of a file that is not read. @throws Error the system's */
+/** The identity of a file, without reading it. @throws Error of the system */
 export async function archiveIdentity(path: string): Promise<string> {
   return identityOf(await stat(path, { bigint: true }));
 }

@@ -11,17 +11,17 @@ import { isLeftOut } from './checks/left-out.ts';
 /** The files of a skill folder. */
 export interface SkillFolderFiles {
   tree: SkillTree;
-  /** Links and other things that no skill has. */
+  /** Links and other entries that a skill cannot have. */
   diagnostics: Diagnostic[];
 }
 
 /**
- * Reads the files that a loader sees in a skill folder, into memory. What is left out of archives is there, without its bytes.
+ * Reads the files of a skill folder into memory, as a loader sees them. Files that archives leave out are listed without their bytes.
  *
- * @param place absolute path of which no folder is a link
- * @returns undefined where it holds no SKILL.md
- * @throws ArchiveRefusal for a folder that cannot be listed, or is larger than what an archive unpacks to
- * @throws Error for what cannot be read
+ * @param place absolute path without links
+ * @returns undefined if the folder holds no SKILL.md
+ * @throws ArchiveRefusal if the folder cannot be listed or exceeds the unpacked size of an archive
+ * @throws Error if a file cannot be read
  */
 export function readSkillFolder(place: string): SkillFolderFiles | undefined {
   const folder = skillFolderAt(place, '.');

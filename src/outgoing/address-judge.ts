@@ -1,19 +1,19 @@
 import type { IPv6 } from 'ipaddr.js';
 import { allowedPlaces } from './allowed-places.ts';
 
-/** Says what is wrong with an address that a host has, or nothing. The host is in lower case, as every parser of URLs leaves it. */
+/** Returns the fault of an address of a host, or undefined. The host is in lower case, as in every parsed URL. */
 export type AddressJudge = (address: string, host: string) => string | undefined;
 
-/** Networks of companies, and this machine: what an allowed host name may lead to. */
+/** Private networks and this machine: an allowed host name may lead to them. */
 const PRIVATE: ReadonlySet<string> = new Set(['private', 'uniqueLocal', 'loopback', 'carrierGradeNat']);
-/** What Azure answers machines at, on an address like any other. */
+/** Azure answers its virtual machines at this address, although its range is public. */
 const WIRE_SERVER = '168.63.129.16';
 
 /**
- * Judges addresses by what they are registered for. Everything that is not for the whole network is refused, and with it what carries another
- * address inside, such as IPv4-mapped ones, NAT64 and 6to4.
+ * Judges addresses by their registered purpose. All addresses that are not public are refused, and so are addresses that contain another
+ * address, such as IPv4-mapped addresses, NAT64 and 6to4.
  *
- * @throws SkillcellError `options.invalid` for an entry that says nothing
+ * @throws SkillcellError `options.invalid` for an invalid entry of `allowPrivate`
  */
 export async function createAddressJudge(allowPrivate: readonly string[]): Promise<AddressJudge> {
   const { default: ipaddr } = await import('ipaddr.js');
@@ -29,7 +29,7 @@ export async function createAddressJudge(allowPrivate: readonly string[]): Promi
     if (PRIVATE.has(range) && hosts.includes(host)) return undefined;
     if (range !== 'unicast') return range;
     if (parsed.kind() === 'ipv4') return address === WIRE_SERVER ? 'metadata' : undefined;
-    // Outside of it lies what has no range of its own, such as `::7f00:1`, which some systems take for 127.0.0.1.
+    // Addresses outside of it may have no range of their own, such as `::7f00:1`, which some systems take for 127.0.0.1.
     return (parsed as IPv6).match(globalUnicast, 3) ? undefined : 'reserved';
   };
 }

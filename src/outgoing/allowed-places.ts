@@ -2,11 +2,11 @@ import type { IPv4, IPv6 } from 'ipaddr.js';
 import { quotedText } from '../contracts/text/quoted-text.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
-/** What an entry of `allowPrivate` says. */
+/** A parsed entry of `allowPrivate`. */
 export interface AllowedPlace {
   /** A host name in lower case, or a range of addresses. */
   host: string | [IPv4 | IPv6, number];
-  /** The port that it opens beside 443, where it names one. */
+  /** The port that it allows besides 443, if it names one. */
   port: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function allowedPlaces(entries: readonly string[]): Promise<Allowed
   });
 }
 
-/** The host, and what stands behind it. An address of the sixth version has colons itself, and brackets where a port follows. */
+/** Splits an entry into the host and the rest. An IPv6 address has colons itself, and brackets before a port. */
 function cut(entry: string): [string, string] {
   const end = entry.startsWith('[') ? entry.indexOf(']') : -1;
   if (end > 0) return [entry.slice(1, end), entry.slice(end + 1)];

@@ -7,15 +7,15 @@ import type { RequestClock } from './request-clock.ts';
 /** Options of {@link boundedBody}. */
 export interface BodyOptions {
   encoding: string;
-  /** Bytes as they arrive. */
+  /** Most received bytes. */
   maxBytes: number;
-  /** Bytes once they are inflated. */
+  /** Most inflated bytes. */
   maxInflatedBytes: number;
   clock: RequestClock;
   shown: string;
 }
 
-/** The body of an answer, in pieces, and never more of it than is allowed. Whoever stops reading ends it. */
+/** The body of an answer in chunks, within its limits. When the reader stops early, the body is destroyed. */
 export async function* boundedBody(body: Readable, options: BodyOptions): AsyncGenerator<Buffer> {
   const { encoding, maxBytes, maxInflatedBytes, clock, shown } = options;
   const arriving = counted(body, maxBytes, () => outgoingRefused(`it sends more than ${maxBytes} bytes`, shown));
@@ -42,7 +42,7 @@ async function* counted(pieces: AsyncIterable<Buffer>, limit: number, tooMuch: (
   }
 }
 
-/** What is inflated is read piece by piece, so that a bomb never is there as a whole. */
+/** Inflates chunk by chunk, so that a decompression bomb is never in memory as a whole. */
 async function* inflated(pieces: AsyncIterable<Buffer>, gunzip: Gunzip): AsyncGenerator<Buffer> {
   const feed = async (): Promise<void> => {
     for await (const piece of pieces)
@@ -50,7 +50,7 @@ async function* inflated(pieces: AsyncIterable<Buffer>, gunzip: Gunzip): AsyncGe
     gunzip.end();
   };
   feed().catch((error: Error) => gunzip.destroy(error));
-  // Whoever leaves this loop destroys the stream by it.
+  // Leaving this loop destroys the stream.
   for await (const piece of gunzip) yield piece as Buffer;
 }
 

@@ -5,13 +5,13 @@ import { outgoingRefused } from './outgoing-refused.ts';
 import type { OutgoingRules } from './outgoing-rules.ts';
 import { resolveChecked } from './resolve-checked.ts';
 
-/** Bytes of the headers of an answer. */
+/** Most bytes of the headers of an answer. */
 const HEADER_BYTES = 16 * 1024;
 const UNLIMITED_HEADER_BYTES = 1024 * 1024;
 
 /**
- * Opens connections whose addresses are judged twice: those that a host has before one of them is connected to, and the one that a connection
- * has in the end. Nobody asks for the addresses of a host in between.
+ * Opens connections whose addresses are judged twice: all addresses of a host before connecting, and the address of the final connection. The
+ * host is not resolved again in between.
  */
 export async function openConnections(rules: OutgoingRules): Promise<Agent> {
   const { Agent, buildConnector } = await import('undici');
@@ -20,7 +20,7 @@ export async function openConnections(rules: OutgoingRules): Promise<Agent> {
   return new Agent({
     connect: (options, callback) => void connectChecked({ rules, judge, buildConnector }, options, callback),
     maxHeaderSize: without.includes('headers') ? UNLIMITED_HEADER_BYTES : HEADER_BYTES,
-    // The clock of a request ends it.
+    // The request clock sets the deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -32,7 +32,7 @@ interface Connecting {
   buildConnector: typeof buildConnector;
 }
 
-/** Never rejects: how it ends goes to the callback. */
+/** Never rejects: the callback gets the outcome. */
 async function connectChecked(
   { rules, judge, buildConnector }: Connecting,
   options: buildConnector.Options,
@@ -52,11 +52,11 @@ async function connectChecked(
     const fault = without.includes('connected') ? undefined : judge(socket.remoteAddress ?? '', host);
     if (fault === undefined) return callback(null, socket);
     socket.destroy();
-    callback(outgoingRefused(`its connection ends at an address that is not for everybody (${fault})`, host), null);
+    callback(outgoingRefused(`its connection ends at an address that is not public (${fault})`, host), null);
   });
 }
 
-/** Node asks for one address or for all. It asks for none where a host is an address itself. */
+/** Node asks for one address or for all. It does not ask if the host is an address itself. */
 function pinned(addresses: readonly string[]): LookupFunction {
   return (_host, { all }, callback) => {
     const known = addresses.map((address) => ({ address, family: isIP(address) }));

@@ -7,37 +7,37 @@ import type { OutgoingRules } from './outgoing-rules.ts';
 import { outgoingUrl } from './outgoing-url.ts';
 import { type RequestClock, startRequestClock } from './request-clock.ts';
 
-/** One request, and what its answer may have. */
+/** One request, and the limits of its answer. */
 export interface OutgoingRequest extends OutgoingRules {
   /** @default 'GET' */
   method?: string | undefined;
-  /** They go to the first host only. */
+  /** Sent only to the first origin, not to other origins after a redirect. */
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | undefined;
-  /** Bytes of the answer as they arrive. @default 10 MiB */
+  /** Most received bytes of the answer. @default 10 MiB */
   maxBytes?: number | undefined;
-  /** Bytes of the answer once they are inflated. @default `maxBytes` */
+  /** Most inflated bytes of the answer. @default `maxBytes` */
   maxInflatedBytes?: number | undefined;
-  /** Nothing is inflated, whatever the answer says of its encoding. */
+  /** True: the answer is never inflated, whatever its encoding. */
   asItArrives?: boolean | undefined;
-  /** Of the request with all that it is redirected to and the whole answer. @default 30,000 */
+  /** Deadline of the request with all redirects and the whole answer. @default 30,000 */
   timeoutMs?: number | undefined;
-  /** Media types that an answer with the status 200 may have; none given, any. */
+  /** Allowed media types of an answer with status 200. Without it, all types are allowed. */
   types?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
-  /** Connections that are kept, by the same rules. Else one is opened, and closed. */
+  /** Kept connections with the same rules. Without it, one is opened and closed. */
   connections?: Dispatcher | undefined;
 }
 
-/** An answer. Its body is read, or discarded. */
+/** An answer. The caller must read or discard its body. */
 export interface OutgoingAnswer {
   status: number;
   headers: Headers;
-  /** Where it came from in the end. */
+  /** Final address after redirects. */
   url: URL;
-  /** There once. Throws `source.refused` over a cap, `store.unavailable` where it breaks off. */
+  /** Can be read once. Throws `source.refused` over a limit, `store.unavailable` if it breaks off. */
   body: AsyncIterable<Buffer>;
-  /** For whoever does not read the body. */
+  /** Ends the answer without reading its body. */
   discard(): void;
 }
 
@@ -46,9 +46,9 @@ const MAX_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Asks an address that somebody wrote: the one way out to it. Where it leads, each redirect, and what comes back are checked.
+ * Requests an untrusted address. This is the only way out to such an address: host addresses, redirects and answer are checked.
  *
- * @throws SkillcellError `source.refused` for what is not asked or not read, `store.unavailable` for what does not answer; the reason of the abort
+ * @throws SkillcellError `source.refused` for a refused address or answer, `store.unavailable` if there is no answer; the reason of the abort
  */
 export async function checkedFetch(text: string, request: OutgoingRequest = {}): Promise<OutgoingAnswer> {
   const { method = 'GET', without = [], signal } = request;
@@ -65,7 +65,7 @@ export async function checkedFetch(text: string, request: OutgoingRequest = {}):
       const location = REDIRECTS.has(answer.statusCode) ? answer.headers['location'] : undefined;
       if (location === undefined) return answerOf(answer, url, request, clock, own);
       end(answer);
-      if (method !== 'GET') throw outgoingRefused('it redirects what is not only read', shownUrl(url));
+      if (method !== 'GET') throw outgoingRefused('it redirects a request other than GET', shownUrl(url));
       if (redirects === MAX_REDIRECTS && !without.includes('redirects'))
         throw outgoingRefused(`it redirects more than ${MAX_REDIRECTS} times`, shownUrl(first));
       const next = await outgoingUrl(String(location), request, url);
@@ -100,16 +100,16 @@ async function ask(
     if (SkillcellError.isInstance(error)) throw error;
     const { code, name } = error as NodeJS.ErrnoException;
     if (code === 'UND_ERR_HEADERS_OVERFLOW') throw outgoingRefused('it sends headers that are too long', shownUrl(url));
-    const known = name === 'HTTPParserError' ? 'what it answers is no HTTP' : REASONS[code ?? ''];
+    const known = name === 'HTTPParserError' ? 'its answer is not HTTP' : REASONS[code ?? ''];
     throw outgoingUnavailable(known ?? `it cannot be reached (${code ?? name})`, shownUrl(url), error);
   }
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'it refused the connection',
   ECONNRESET: 'it broke off the connection',
   UND_ERR_SOCKET: 'it broke off the connection',
-  UND_ERR_CONNECT_TIMEOUT: 'it cannot be connected to in time',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not accept the connection in time',
 };
 
 function answerOf(
@@ -134,10 +134,10 @@ function answerOf(
   };
   const fault =
     status === 200 && types !== undefined && !types.includes(type) && !without.includes('type')
-      ? [`it answers with another type than ${types.join(' or ')}`, type === '' ? 'none' : type]
+      ? [`it answers with another type than ${types.join(' or ')}`, type === '' ? 'no type' : type]
       : ['identity', 'gzip', 'x-gzip'].includes(encoding)
         ? undefined
-        : ['it answers in an encoding that was not asked for', encoding];
+        : ['it answers in an unrequested encoding', encoding];
   if (fault !== undefined) {
     leave();
     throw outgoingRefused(fault[0] ?? '', `${fault[1]?.slice(0, 60)} of ${shown}`);
@@ -154,7 +154,7 @@ function answerOf(
   return { status, headers, url, body: own === undefined ? body : closing(body, own), discard: leave };
 }
 
-/** What is still on its way is of no interest, nor is how that ends. */
+/** Drops the rest of the body and its errors. */
 function end({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => undefined).destroy();
 }

@@ -1,18 +1,18 @@
 import { checkedFetch, type OutgoingRequest } from './checked-fetch.ts';
 
-/** An answer that was read. */
+/** A whole answer. */
 export interface FetchedBytes {
   status: number;
-  /** Where it came from in the end. */
+  /** Final address after redirects. */
   url: URL;
-  /** Undefined unless the status says that all is well. */
+  /** Undefined unless the status is 200. */
   bytes: Buffer | undefined;
 }
 
 /**
- * Asks an address, and reads the whole answer of one that has what was asked for.
+ * Requests an address, and reads the whole answer if its status is 200.
  *
- * @throws as {@link checkedFetch}, and what reading its body throws
+ * @throws as {@link checkedFetch} and the body of its answer
  */
 export async function fetchBytes(url: string, request: OutgoingRequest): Promise<FetchedBytes> {
   const answer = await checkedFetch(url, request);

@@ -1,13 +1,13 @@
 import { outgoingRefused, shownUrl } from './outgoing-refused.ts';
 
 /**
- * The address of a source as it stands in messages, in the lock and in names of the cache: without what may hold a secret.
+ * The address of a source for messages, the lock file and cache names. It holds no secret.
  *
- * @throws SkillcellError `source.refused` for one that has a credential, a query or a fragment
+ * @throws SkillcellError `source.refused` for an address with a credential, a query or a fragment
  */
 export function outgoingPlace(text: string): string {
   const url = URL.parse(text);
-  if (url === null || url.host === '') throw outgoingRefused('it is no address', 'a text without a host');
+  if (url === null || url.host === '') throw outgoingRefused('it is not an address', 'a text without a host');
   if (url.search !== '' || url.hash !== '') throw outgoingRefused('it has a query or a fragment', shownUrl(url));
   if (url.username !== '' || url.password !== '')
     throw outgoingRefused('it has a user name or a password in it', shownUrl(url));

@@ -1,7 +1,7 @@
 import { visibleText } from '../contracts/text/quoted-text.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
-/** The error of an address that nothing is sent to, or whose answer is not read. */
+/** The error of a refused address, or of a refused answer. */
 export function outgoingRefused(reason: string, shown: string): SkillcellError {
   return new SkillcellError('source.refused', `Cannot read the source: ${reason}, got ${visibleText(shown)}.`, {
     hint: HINT,
@@ -9,9 +9,9 @@ export function outgoingRefused(reason: string, shown: string): SkillcellError {
 }
 
 const HINT =
-  'Name an https address that everybody can reach. Others are read where SKILLCELL_ALLOW_PRIVATE, or `allowPrivate`, names them; docs/web-sources.md says how.';
+  'Name a public https address. SKILLCELL_ALLOW_PRIVATE or `allowPrivate` can allow others; docs/web-sources.md describes their form.';
 
-/** The error of an address that does not answer as it should. */
+/** The error of an address without a usable answer. */
 export function outgoingUnavailable(reason: string, shown: string, cause?: unknown): SkillcellError {
   const options = cause === undefined ? {} : { cause };
   return new SkillcellError(
@@ -21,7 +21,7 @@ export function outgoingUnavailable(reason: string, shown: string, cause?: unkno
   );
 }
 
-/** An address as a message shows it: what stands in its query may be a secret. */
+/** An address for messages, without its query, which may be a secret. */
 export function shownUrl({ origin, pathname }: URL): string {
   return `${origin}${pathname}`.slice(0, 200);
 }

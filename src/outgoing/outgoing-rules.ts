@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 
 /**
- * What is looked at on the way out. `form` to `port` of the address that was written, `resolved` to `connected` of where it leads, `redirects` and
- * `downgrade` of where an answer sends on, the rest of the answer.
+ * Checks of an outgoing request. `form` to `port`: the given address; `resolved` to `connected`: the addresses of its host; `redirects` and
+ * `downgrade`: redirects; the others: the answer.
  */
 export type OutgoingCheck =
   | 'form'
@@ -20,21 +20,21 @@ export type OutgoingCheck =
   | 'time'
   | 'type';
 
-/** Gives the addresses of a host name. */
+/** Returns the addresses of a host name. */
 export type Lookup = (host: string) => Promise<LookupAddress[]>;
 
-/** Where requests may go. By default that is port 443 of addresses that everybody can reach. */
+/** Allowed targets of requests. By default: https to port 443 of public addresses. */
 export interface OutgoingRules {
   /**
-   * What may be reached beside that, also by plain http: a host name such as `git.corp.example`, an address, or a range such as `10.0.0.0/8`, with a port
-   * where that is another one: `127.0.0.1:8080`, `[::1]:8080`. A host name allows the networks of companies and this machine, and never link-local
-   * addresses, where clouds have their metadata.
+   * Further allowed targets, also by plain http: a host name such as `git.corp.example`, an address, or a range such as `10.0.0.0/8`, with an
+   * optional port: `127.0.0.1:8080`, `[::1]:8080`. A host name may lead to private networks and this machine, but never to link-local
+   * addresses, where clouds keep their metadata.
    */
   allowPrivate?: readonly string[] | undefined;
-  /** Ports beside 443 that may be asked anywhere. */
+  /** Ports besides 443 that are allowed for every host. */
   ports?: readonly number[] | undefined;
-  /** How host names become addresses. @default the system's way */
+  /** Resolves host names. @default the system's resolver */
   lookup?: Lookup | undefined;
-  /** @internal Checks that are not made. Tests show by it what each of them is for. */
+  /** @internal Checks to skip. Tests use it to show the purpose of each check. */
   without?: readonly OutgoingCheck[] | undefined;
 }

@@ -1,17 +1,17 @@
 import { outgoingUnavailable } from './outgoing-refused.ts';
 
-/** How long a request may take, its redirects and its whole answer included. */
+/** Deadline of a request with its redirects and its whole answer. */
 export interface RequestClock {
   /** Aborts with the error of the request. */
   signal: AbortSignal;
   stop(): void;
 }
 
-/** Starts it. The first of deadline and abort counts. */
+/** Starts the deadline. The first of deadline and abort counts. */
 export function startRequestClock(limitMs: number, shown: string, outer: AbortSignal | undefined): RequestClock {
   const own = new AbortController();
   const timer = setTimeout(
-    () => own.abort(outgoingUnavailable(`it gave no whole answer within ${limitMs} ms`, shown)),
+    () => own.abort(outgoingUnavailable(`it gave no complete answer within ${limitMs} ms`, shown)),
     limitMs,
   );
   const abort = (): void => own.abort(outer?.reason);

@@ -10,15 +10,15 @@ export interface ResolveOptions extends Pick<OutgoingRules, 'allowPrivate' | 'lo
   signal?: AbortSignal | undefined;
 }
 
-/** What would end the host of an address, or hide a part of it. */
+/** Characters that would end the host of a URL, or hide a part of it. */
 const DELIMITER = /[\s/\\?#@%]/u;
 
 /**
- * Resolves a host, and judges every address that it has: one that may not be reached refuses the host. What connects takes one of these
- * addresses, and does not ask for others.
+ * Resolves a host and judges all of its addresses: one forbidden address refuses the host. The connection must use one of the returned
+ * addresses without another lookup.
  *
- * @param host a name or an address, in any form that a URL may have it in
- * @throws SkillcellError `source.refused`, `store.unavailable` for a name that is not known
+ * @param host a name or an address, in any form that a URL accepts
+ * @throws SkillcellError `source.refused`, `store.unavailable` for an unknown name
  */
 export async function resolveChecked(
   host: string,
@@ -33,14 +33,14 @@ export async function resolveChecked(
     const fault = judge(address, name);
     if (fault !== undefined)
       throw outgoingRefused(
-        `its host is at an address that is not for everybody (${fault})`,
+        `its host has an address that is not public (${fault})`,
         name === address ? name : `${name} at ${address}`,
       );
   }
   return found;
 }
 
-/** A host as the parser of URLs has it, without the brackets of an address: `2130706433` and `①②⑦.0.0.1` are 127.0.0.1. */
+/** The host as the URL parser normalizes it, without brackets: `2130706433` and `①②⑦.0.0.1` become 127.0.0.1. */
 function plainHost(host: string): string {
   const text = isIP(host) === 6 ? `[${host}]` : host;
   const url = DELIMITER.test(text) ? null : URL.parse(`https://${text}/`);
@@ -53,7 +53,7 @@ async function lookupOf(lookup: NonNullable<OutgoingRules['lookup']>, name: stri
     return (await lookup(name)).map(({ address }) => address);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const reason = code === 'ENOTFOUND' ? 'its host is not known' : `its host cannot be looked up (${code})`;
+    const reason = code === 'ENOTFOUND' ? 'its host is unknown' : `its host cannot be looked up (${code})`;
     throw outgoingUnavailable(reason, name, error);
   }
 }

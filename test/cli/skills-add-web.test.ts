@@ -75,7 +75,7 @@ describe('skills add', () => {
     for (const source of sources) expect((await skills('add', source)).code).toBe(3);
     for (const source of ['https://127.0.0.2', 'mcp:https://169.254.169.254/mcp']) {
       const { code, stderr } = await skills('add', source);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/not for everybody[^]*SKILLCELL_ALLOW_PRIVATE/)]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/not public[^]*SKILLCELL_ALLOW_PRIVATE/)]);
     }
     expect(existsSync(inProject('.agents'))).toBe(false);
   });

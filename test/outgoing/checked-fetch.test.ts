@@ -58,7 +58,7 @@ describe('checkedFetch() leaves nothing', () => {
     ['an answer', (_, response) => response.end('hello'), {}, '200 hello'],
     ['a status that is no answer', endless(404), {}, '404 undefined'],
     ['an answer of another type', endless(200, { 'content-type': 'a/b' }), { types: ['c/d'] }, 'another type than c/d'],
-    ['an encoding', endless(200, { 'content-encoding': 'br' }), {}, 'an encoding that was not asked for'],
+    ['an encoding', endless(200, { 'content-encoding': 'br' }), {}, 'an unrequested encoding'],
     ['an answer that is too long', endless(200), {}, 'it sends more than 1000 bytes'],
     [
       'a packed answer that is too long',
@@ -72,7 +72,7 @@ describe('checkedFetch() leaves nothing', () => {
       { maxBytes: 2 ** 20, maxInflatedBytes: 500 },
       'its answer inflates to more than 500 bytes',
     ],
-    ['a redirect that is refused', endless(302, { location: 'file:///x' }), {}, 'only https is asked'],
+    ['a redirect that is refused', endless(302, { location: 'file:///x' }), {}, 'only https is allowed'],
     [
       'a redirect that is followed',
       (asked, response) =>
@@ -178,7 +178,7 @@ describe('checkedFetch()', () => {
     const waiting = read(plain);
     while (server.seen.length < 2) await turn();
     vi.advanceTimersByTime(30_000);
-    expect(await waiting).toContain('it gave no whole answer within 30000 ms');
+    expect(await waiting).toContain('it gave no complete answer within 30000 ms');
   });
 
   it('asks for what it reads as it arrives without an encoding, and takes none off', async () => {

@@ -13,8 +13,8 @@ describe('outgoingPlace()', () => {
     ['https://:secret@host/', 'a user name or a password'],
     ['https://host/?secret', 'a query or a fragment'],
     ['https://host/#secret', 'a query or a fragment'],
-    ['mailto:secret', 'it is no address'],
-    ['secret', 'it is no address'],
+    ['mailto:secret', 'it is not an address'],
+    ['secret', 'it is not an address'],
   ])('refuses %s, and repeats nothing of what may be a secret', (text, reason) => {
     expect(() => outgoingPlace(text)).toThrow(expect.objectContaining({ code: 'source.refused' }) as Error);
     expect(() => outgoingPlace(text)).toThrow(reason);

@@ -74,7 +74,7 @@ describe('K01 addresses of this machine', () => {
     const before = secure.connections;
     const request = { ports: [secure.port], ...rooted(host) };
     expect(await come(`https://${host}:${secure.port}/`, request)).toMatch(
-      /^source\.refused: .* not for everybody \((?:loopback|unspecified)\)/,
+      /^source\.refused: .* not public \((?:loopback|unspecified)\)/,
     );
     expect(secure.connections).toBe(before);
   });
@@ -88,7 +88,7 @@ describe('K01 addresses of this machine', () => {
 
   it.each(['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::7f00:1]'])(
     'of the sixth version are refused: %s',
-    async (host) => expect(await come(`https://${host}/`)).toMatch(/^source\.refused: .* not for everybody \(/),
+    async (host) => expect(await come(`https://${host}/`)).toMatch(/^source\.refused: .* not public \(/),
   );
 
   it('of the sixth version would be asked without the checks of addresses', async (context) => {
@@ -210,7 +210,7 @@ describe('K03 names that lead to private addresses', () => {
 
     const lookup = (): Lookup => names('127.0.0.2', '127.0.0.1');
     expect(await come(at, { ...request, lookup: lookup(), without: ['pinned'] })).toContain(
-      'its connection ends at an address that is not for everybody (loopback)',
+      'its connection ends at an address that is not public (loopback)',
     );
     expect(bad.seen).toEqual([]);
     expect(await come(at, { ...request, lookup: lookup(), without: ['pinned', 'connected'] })).toBe('200 bad');
@@ -230,7 +230,7 @@ describe('K04 redirects', () => {
     const request = { ports: [first.port, target.port], allowPrivate: ['127.0.0.1'] };
     const url = `http://127.0.0.1:${first.port}/`;
     // The scheme stands in the way first.
-    expect(await come(url, request)).toContain('only https is asked');
+    expect(await come(url, request)).toContain('only https is allowed');
     const unschemed = { ...request, without: ['scheme' as const] };
     expect(await come(url, unschemed)).toContain('(loopback), got 127.0.0.3.');
     expect(target.connections).toBe(0);
@@ -243,7 +243,7 @@ describe('K04 redirects', () => {
     async (location) => {
       await using server = await serveLocally(to(() => location));
       const request = { ports: [server.port], allowPrivate: ['127.0.0.1'] };
-      expect(await come(`http://127.0.0.1:${server.port}/`, request)).toContain('only https is asked');
+      expect(await come(`http://127.0.0.1:${server.port}/`, request)).toContain('only https is allowed');
     },
   );
 
@@ -291,7 +291,7 @@ describe('K04 redirects', () => {
     expect(await come(`http://127.0.0.1:${target.port}/`, request)).toBe('200 there');
     expect(headers).toEqual([undefined, 'Bearer secret']);
     expect(await come(`http://127.0.0.1:${server.port}/`, { ...request, method: 'POST', body: 'x' })).toContain(
-      'it redirects what is not only read',
+      'it redirects a request other than GET',
     );
     expect(headers).toHaveLength(2);
   });
@@ -311,13 +311,13 @@ describe('K05 other protocols', () => {
     'javascript:1',
     'blob:https://skills.test/x',
   ])('are refused: %s', async (url) => {
-    expect(await come(url, { lookup: names('8.8.8.8') })).toMatch(/^source\.refused: .*only https is asked/);
+    expect(await come(url, { lookup: names('8.8.8.8') })).toMatch(/^source\.refused: .*only https is allowed/);
   });
 
   it('plain http goes to what is allowed by its name, and would go elsewhere without the check', async () => {
     const request = { ports: [plain.port], lookup: names('127.0.0.1'), allowPrivate: ['127.0.0.0/8'] };
     const url = `http://skills.test:${plain.port}/`;
-    expect(await come(url, request)).toContain('only https is asked');
+    expect(await come(url, request)).toContain('only https is allowed');
     expect(await come(url, { ...request, allowPrivate: ['skills.test'] })).toBe('200 hello');
     expect(await come(url, { ...request, without: ['scheme'] })).toBe('200 hello');
   });
@@ -362,7 +362,7 @@ describe('K06 addresses that two parsers read in two ways, credentials, ports', 
 
   it.each(['ftp://127.0.0.1/', 'ws://127.0.0.1/', 'https+unix://127.0.0.1/'])(
     'of another scheme are refused, also where the host is allowed: %s',
-    async (url) => expect(await come(url, { allowPrivate: ['127.0.0.1'] })).toContain('only https is asked'),
+    async (url) => expect(await come(url, { allowPrivate: ['127.0.0.1'] })).toContain('only https is allowed'),
   );
 
   it('of one version are allowed by no range of the other one', async () => {
@@ -382,14 +382,14 @@ describe('K06 addresses that two parsers read in two ways, credentials, ports', 
 
   it.each([22, 80, 6379, 2375, 8443])('with port %i are refused', async (port) => {
     expect(await come(`https://skills.test:${port}/`, { lookup: names('8.8.8.8') })).toContain(
-      'a port that is not asked',
+      'its port is not allowed',
     );
   });
 
   it('with another port would be asked without the check', async () => {
     const request = { allowPrivate: ['127.0.0.1'] };
     const url = `http://127.0.0.1:${plain.port}/`;
-    expect(await come(url, request)).toContain('a port that is not asked');
+    expect(await come(url, request)).toContain('its port is not allowed');
     expect(await come(url, { ...request, without: ['port'] })).toBe('200 hello');
   });
 });
@@ -449,7 +449,7 @@ describe('K07 answers without an end or a measure', () => {
         .end(gzipSync('hello').subarray(0, path === '/cut' ? 9 : 0));
     });
     await using _ = server;
-    expect(await come(`${url}br`, request)).toContain('an encoding that was not asked for, got br');
+    expect(await come(`${url}br`, request)).toContain('an unrequested encoding, got br');
     expect(await come(`${url}cut`, request)).toContain('its answer cannot be inflated');
   });
 
@@ -465,7 +465,7 @@ describe('K07 answers without an end or a measure', () => {
     });
     await using _server = server;
     expect(await come(url, { ...request, timeoutMs: 150 })).toMatch(
-      /^store\.unavailable: .*it gave no whole answer within 150 ms/,
+      /^store\.unavailable: .*it gave no complete answer within 150 ms/,
     );
     const patient = come(url, { ...request, timeoutMs: 1, without: ['time'] });
     await until(() => waiting.length > 1, 'the second request');
@@ -518,7 +518,7 @@ describe('K07 answers without an end or a measure', () => {
       allowPrivate: [`127.0.0.1:${port}`],
     });
     server.close();
-    expect(said).toMatch(/^store\.unavailable: .*what it answers is no HTTP/);
+    expect(said).toMatch(/^store\.unavailable: .*its answer is not HTTP/);
   });
 
   it('that break off are an outage', async () => {
@@ -538,7 +538,7 @@ describe('K08 endpoints that a tenant names', () => {
     const request = { ports: [plain.port, other.port], allowPrivate: ['127.0.0.1'] };
     expect(await come(`http://127.0.0.1:${plain.port}/bucket/key`, request)).toBe('200 hello');
     const endpoint = `http://127.0.0.4:${other.port}/bucket/key`;
-    expect(await come(endpoint, request)).toContain('only https is asked');
+    expect(await come(endpoint, request)).toContain('only https is allowed');
     expect(await come(endpoint, { ...request, without: ['scheme'] })).toContain('(loopback)');
     expect(other.connections).toBe(0);
     expect(await come(endpoint, { ...request, without: ['scheme', ...ADDRESSES] })).toBe('200 hello');
@@ -568,7 +568,7 @@ describe('K08 endpoints that a tenant names', () => {
         address,
       ]);
       await expect(resolveChecked('x.corp.example', { allowPrivate: ['corp.example'], lookup })).rejects.toThrow(
-        'not for everybody',
+        'not public',
       );
     },
   );
@@ -578,8 +578,8 @@ describe('K08 endpoints that a tenant names', () => {
     const request = { allowPrivate: [`127.0.0.1:${plain.port}`, `localhost:${other.port}`] };
     expect(await come(`http://127.0.0.1:${plain.port}/`, request)).toBe('200 hello');
     expect(await come(`http://localhost:${other.port}/`, request)).toBe('200 hello');
-    expect(await come(`http://127.0.0.1:${other.port}/`, request)).toContain('a port that is not asked');
-    expect(await come(`http://localhost:${plain.port}/`, request)).toContain('a port that is not asked');
+    expect(await come(`http://127.0.0.1:${other.port}/`, request)).toContain('its port is not allowed');
+    expect(await come(`http://localhost:${plain.port}/`, request)).toContain('its port is not allowed');
   });
 
   it.each([
@@ -632,9 +632,7 @@ describe('K09 the address that is connected to', () => {
       const before = [plain.connections, plain.seen.length];
       const request = { ports: [plain.port], without: ['scheme', 'resolved'] as OutgoingCheck[] };
       const url = `http://${host}:${plain.port}/`;
-      expect(await come(url, request)).toContain(
-        'its connection ends at an address that is not for everybody (loopback)',
-      );
+      expect(await come(url, request)).toContain('its connection ends at an address that is not public (loopback)');
       // It was connected to, and never asked.
       expect([plain.connections, plain.seen.length]).toEqual([(before[0] ?? 0) + 1, before[1]]);
       expect(await come(url, { ...request, without: [...ADDRESSES, 'scheme'] })).toBe('200 hello');

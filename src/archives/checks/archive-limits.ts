@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024;
 
-/** What an archive of skills may have: bytes as it arrives and unpacked, entries, and folders below each other. */
+/** Limits of a skill archive: packed and unpacked bytes, entries, and names in a path. */
 export const ARCHIVE_LIMITS: { packedBytes: number; unpackedBytes: number; entries: number; depth: number } = {
   packedBytes: 10 * MIB,
   unpackedBytes: 50 * MIB,
@@ -8,6 +8,6 @@ export const ARCHIVE_LIMITS: { packedBytes: number; unpackedBytes: number; entri
   depth: 16,
 };
 
-/** Bytes of one name between slashes, and of a whole path. */
+/** Most bytes of one name between slashes, and of a whole path. */
 export const NAME_BYTES = 255;
 export const PATH_BYTES = 1_024;

@@ -2,10 +2,10 @@ import { libraryDiagnostic } from '../../contracts/errors/library-diagnostic.ts'
 import type { LibraryCode } from '../../contracts/errors/library-severities.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
-/** Diagnostics of an archive that is refused: `zip.`, `tar.` or `archive.`, and what is wrong. */
+/** Diagnostic codes of a refused archive. */
 export type ArchiveFault = Extract<LibraryCode, `zip.${string}` | `tar.${string}` | 'archive.size' | 'archive.skill'>;
 
-/** What an archive is refused for, before anything of it is written. Whoever knows the archive's name makes an error of it. */
+/** Refusal of an archive, before any file is written. {@link archiveRefused} adds the name of the archive. */
 export class ArchiveRefusal extends Error {
   readonly fault: ArchiveFault;
 
@@ -16,7 +16,7 @@ export class ArchiveRefusal extends Error {
   }
 }
 
-/** The error of an archive of that name; any other error stays what it is. */
+/** Converts a refusal to an error with the name of the archive; returns any other error unchanged. */
 export function archiveRefused(error: unknown, shown: string, action = 'read the archive'): unknown {
   if (!(error instanceof ArchiveRefusal)) return error;
   const { fault, message, cause } = error;

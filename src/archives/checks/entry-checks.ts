@@ -4,10 +4,10 @@ import type { ListedEntry } from './listed-entry.ts';
 import { foldersAbove, nameCollision } from './name-collision.ts';
 import { nameFault } from './name-fault.ts';
 
-/** Of what an archive is refused before anything in it is inflated. */
+/** Checks of the entry list, before any data is inflated. */
 export type EntryCheck = 'entries' | 'name' | 'link' | 'duplicate' | 'collision' | 'file-folder' | 'size';
 
-/** Checks of the list of entries, in the order in which they are made. Each says what is wrong, or nothing. */
+/** Checks of the entry list in their order. Each returns a fault or undefined. */
 export const ENTRY_CHECKS: readonly [EntryCheck, (entries: readonly ListedEntry[]) => string | undefined][] = [
   [
     'entries',
@@ -43,13 +43,13 @@ function firstFault(
 function collision(entries: readonly ListedEntry[]): string | undefined {
   const found = nameCollision(entries.map(({ name }) => name));
   if (found === undefined) return undefined;
-  return `two names that are one on some systems, got ${found.map((name) => quotedText(name)).join(' and ')}`;
+  return `two names that are the same on some systems, got ${found.map((name) => quotedText(name)).join(' and ')}`;
 }
 
 function twin(entries: readonly ListedEntry[]): string | undefined {
   const names = new Set<string>();
   for (const { name } of entries) {
-    if (names.has(name)) return `two entries of one name, got ${quotedText(name)}`;
+    if (names.has(name)) return `two entries with the same name, got ${quotedText(name)}`;
     names.add(name);
   }
   return undefined;
@@ -61,7 +61,7 @@ function fileThatIsFolder(entries: readonly ListedEntry[]): string | undefined {
   const filled = entries.find(({ kind, bytes }) => kind === 'folder' && bytes > 0);
   if (filled !== undefined) return `a folder with data, got ${quotedText(filled.name)}`;
   const both = folders.find((folder) => files.has(folder));
-  return both === undefined ? undefined : `a name that is a file and a folder, got ${quotedText(both)}`;
+  return both === undefined ? undefined : `a name of both a file and a folder, got ${quotedText(both)}`;
 }
 
 function sizeFault(entries: readonly ListedEntry[]): string | undefined {

@@ -3,7 +3,7 @@ import { libraryDiagnostic } from '../../contracts/errors/library-diagnostic.ts'
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { listNames } from '../../skills/text/list-names.ts';
 
-/** What systems and tools leave beside the files of people, or read by themselves. It is left out, and named. */
+/** Files that systems and tools leave behind, or read on their own. They are left out with a diagnostic. */
 const NAMES: ReadonlySet<string> = new Set([
   '__macosx',
   '.ds_store',
@@ -17,15 +17,15 @@ const NAMES: ReadonlySet<string> = new Set([
 
 const NAMED = 10;
 
-/** Whether an entry of this path is left out, for its own name or that of a folder above it; `.GIT` is `.git` on some systems. */
+/** True if a name in the path is left out. Case does not matter: `.GIT` is `.git` on some systems. */
 export function isLeftOut(path: string): boolean {
   return path.split('/').some((part) => NAMES.has(part.toLowerCase()) || part.startsWith('._'));
 }
 
-/** Names what was left out; no diagnostic where nothing was. */
+/** One diagnostic for all left-out paths, or none. */
 export function leftOutDiagnostics(paths: readonly string[]): Diagnostic[] {
   const [path] = paths;
   if (path === undefined) return [];
-  const message = `What systems and tools leave beside files is left out: ${listNames(paths, NAMED, quotedText)}.`;
+  const message = `Files that systems and tools leave behind are left out: ${listNames(paths, NAMED, quotedText)}.`;
   return [libraryDiagnostic('archive.left-out', message, { path })];
 }

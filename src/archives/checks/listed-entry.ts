@@ -1,9 +1,9 @@
-/** An entry as the directory of an archive lists it, before anything is inflated. */
+/** An entry in the directory of an archive, before any data is inflated. */
 export interface ListedEntry {
-  /** As it is listed, a folder's without the slash at its end. */
+  /** The listed name; for a folder, without the slash at its end. */
   name: string;
   kind: 'file' | 'folder' | 'link' | 'other';
-  /** Bytes of a file, as they are declared. */
+  /** Declared bytes of a file. */
   bytes: number;
   executable: boolean;
 }

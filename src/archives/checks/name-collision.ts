@@ -1,8 +1,8 @@
 /**
- * Finds two paths that are one on systems that fold case, compose accents, or know no full-width letters. Each folder on the way to a file counts
- * as one, also where nothing else names it: `A/x` and `a/y` are in one folder on some systems.
+ * Finds two paths that are the same on systems that fold case, compose accents, or replace full-width letters. Each parent folder counts as a
+ * path, too: `A/x` and `a/y` are in the same folder on some systems.
  *
- * @returns the two as they are written
+ * @returns the two original paths
  */
 export function nameCollision(paths: Iterable<string>): [first: string, second: string] | undefined {
   const byKey = new Map<string, string>();
@@ -20,7 +20,7 @@ export function nameCollision(paths: Iterable<string>): [first: string, second: 
   return undefined;
 }
 
-/** The folders on the way to a path, the outermost first. */
+/** The parent folders of a path, the outermost first. */
 export function foldersAbove(path: string): string[] {
   const parts = path.split('/');
   return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));

@@ -2,13 +2,13 @@ import { hidesInName } from '../../contracts/text/hidden-in-names.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { ARCHIVE_LIMITS, NAME_BYTES, PATH_BYTES } from './archive-limits.ts';
 
-// Control characters, what a lone surrogate or U+FFFD stands for, and what Windows reads as a separator, a drive or a stream.
+// Control characters, lone surrogates, U+FFFD (not UTF-8), and the Windows signs for a separator, a drive or a stream.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\ufffd\\:]/u;
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/iu;
 
 /**
- * Says what is wrong with the path of an entry, or `undefined` where every system can have a file of that name: nothing is rewritten, and
- * one name that is refused refuses the archive.
+ * The fault of the path of an entry, or `undefined` if the path is valid on every system. Names are never rewritten: one refused name
+ * refuses the archive.
  */
 export function nameFault(name: string): string | undefined {
   const fault = wholeFault(name);
@@ -17,7 +17,7 @@ export function nameFault(name: string): string | undefined {
 
 function wholeFault(name: string): string | undefined {
   if (name.startsWith('/')) return 'an absolute path';
-  if (FORBIDDEN.test(name)) return 'a control character, a backslash, a colon, or a name that is no UTF-8';
+  if (FORBIDDEN.test(name)) return 'a control character, a backslash, a colon, or a name that is not UTF-8';
   if (hidesInName(name)) return 'a hidden character in the name';
   if (Buffer.byteLength(name) > PATH_BYTES) return `a path over ${PATH_BYTES} bytes`;
   const parts = name.split('/');
@@ -33,7 +33,7 @@ function partFault(part: string): string | undefined {
   if (part === '') return 'an empty name between slashes';
   if (part === '.' || part === '..') return 'a path with . or ..';
   if (Buffer.byteLength(part) > NAME_BYTES) return `a name over ${NAME_BYTES} bytes`;
-  if (part.endsWith('.') || part.endsWith(' ')) return 'a name with a dot or a blank at its end';
-  if (RESERVED.test(part)) return 'a name that stands for a device on Windows';
+  if (part.endsWith('.') || part.endsWith(' ')) return 'a name with a dot or a space at its end';
+  if (RESERVED.test(part)) return 'a reserved device name of Windows';
   return undefined;
 }

@@ -8,16 +8,15 @@ import type { ListedEntry } from '../checks/listed-entry.ts';
 import type { ReadArchive } from '../zip/read-zip.ts';
 import { type TarCheck, walkTar } from './walk-tar.ts';
 
-/** For whoever shows what one check is for. */
+/** Options of {@link readTar}. */
 export interface ReadTarOptions {
   signal?: AbortSignal | undefined;
-  /** A check that is not made. Tests show by it that an archive is refused for that alone. */
+  /** A check to skip. Tests use it to show that this check alone refuses an archive. */
   without?: EntryCheck | TarCheck | undefined;
 }
 
 /**
- * Reads a TAR archive that gzip has packed, whole, into memory, once a walk that keeps nothing found it to be in order. Modes are reduced to the
- * executable bit.
+ * Reads a gzip-packed TAR archive into memory, after a walk that keeps no data has accepted it. Modes are reduced to the executable bit.
  *
  * @throws ArchiveRefusal
  */
@@ -49,7 +48,7 @@ export async function readTar(bytes: Uint8Array, options: ReadTarOptions = {}): 
 async function entriesOf(packed: Readable): Promise<[ListedEntry, Buffer][]> {
   const { extract } = await import('tar-stream');
   const archive = extract();
-  // Its errors are those of the loop.
+  // The loop below receives its errors.
   pipeline(packed, archive, () => undefined);
   const entries: [ListedEntry, Buffer][] = [];
   for await (const entry of archive) {
@@ -58,7 +57,7 @@ async function entriesOf(packed: Readable): Promise<[ListedEntry, Buffer][]> {
     for await (const piece of entry as AsyncIterable<Buffer>) pieces.push(piece);
     const kind = KINDS[type ?? ''] ?? 'other';
     const row = { name: plainPath(name), kind, bytes: size, executable: (mode & 0o111) !== 0 };
-    // What `tar` writes for the folder that it was called in.
+    // `tar` writes an entry `./` for its working folder.
     if (row.name !== '' || kind !== 'folder') entries.push([row, joined(pieces)]);
   }
   return entries;
@@ -72,7 +71,7 @@ const KINDS: Readonly<Record<string, ListedEntry['kind']>> = {
   symlink: 'link',
 };
 
-/** As `tar` writes names: `./data/a.csv`, `data/`. */
+/** Removes the `./` and the last `/` that `tar` writes: `./data/a.csv`, `data/`. */
 function plainPath(name: string): string {
   const own = name.startsWith('./') ? name.slice(2) : name === '.' ? '' : name;
   return own.endsWith('/') ? own.slice(0, -1) : own;

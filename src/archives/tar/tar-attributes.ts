@@ -1,19 +1,19 @@
 /**
- * Keys that say nothing of what a file holds or where it lies. `SCHILY.realsize` and `GNU.sparse` are not among them: with those, some programs
- * unpack other bytes than the archive has.
+ * Keys without effect on the content or the path of a file. `SCHILY.realsize` and `GNU.sparse` are missing: with them, some programs unpack
+ * other bytes than the archive has.
  */
 const HARMLESS =
   /^(?:mtime|atime|ctime|uid|gid|uname|gname|comment|(?:SCHILY\.(?:xattr|acl|fflags|dev|ino|nlink)|LIBARCHIVE|RHT|APPLE|MSWINDOWS|NODETAR)(?:\..*)?)$/;
 const RECORD = /^([1-9]\d{0,5}) /;
 
-/** What the attributes in front of an entry may say, besides what is harmless. */
+/** Further allowed keys in the attributes of one entry. */
 const OF_ENTRY: ReadonlySet<string> = new Set(['path', 'linkpath', 'size']);
 
 /**
- * Reads attributes in the form of POSIX: each record is its own length, a key and a value.
+ * Reads POSIX attributes: each record is its own length, a key and a value.
  *
- * @param isGlobal whether they are said of all entries that follow
- * @returns the values by key, or undefined where programs could read them in different ways
+ * @param isGlobal true if they apply to all following entries
+ * @returns the values by key, or undefined if programs could read them differently
  */
 export function readTarAttributes(bytes: Buffer, isGlobal: boolean): ReadonlyMap<string, string> | undefined {
   const values = new Map<string, string>();
@@ -25,7 +25,7 @@ export function readTarAttributes(bytes: Buffer, isGlobal: boolean): ReadonlyMap
     const sign = text.indexOf('=');
     const key = text.slice(0, sign);
     const isKnown = HARMLESS.test(key) || (!isGlobal && OF_ENTRY.has(key));
-    // An empty value takes back what was said before, to some programs.
+    // For some programs, an empty value revokes an earlier one.
     if (sign <= 0 || !isKnown || values.has(key) || (OF_ENTRY.has(key) && text.length === sign + 1)) return undefined;
     values.set(key, text.slice(sign + 1));
     at += length;

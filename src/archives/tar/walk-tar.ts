@@ -3,31 +3,31 @@ import { ArchiveRefusal } from '../checks/archive-refused.ts';
 import { readTarAttributes } from './tar-attributes.ts';
 
 const BLOCK = 512;
-/** Bytes of what stands in front of an entry and is no file: the longest name, or attributes. */
+/** Most bytes of a long name, or of the attributes, before an entry. */
 const ATTRIBUTE_BYTES = 64 * 1024;
-/** Zeros at the end: programs fill records of some kilobytes with them. */
+/** Most zero bytes at the end: programs fill records of some kilobytes with them. */
 const PADDING_BYTES = 1024 * 1024;
 
-/** What the walk refuses, each of which may be left out. */
+/** Checks of the walk; each can be skipped. */
 export type TarCheck = 'entries' | 'size' | 'link' | 'header' | 'ambiguous' | 'checksum';
 
 /** A walk through an archive. */
 export interface TarWalk {
   /** @throws ArchiveRefusal */
   push(piece: Buffer): void;
-  /** Says that there is no more. @throws ArchiveRefusal */
+  /** Reports the end of the archive. @throws ArchiveRefusal */
   end(): void;
 }
 
-/** What stands in front of the next entry. */
+/** Attributes and long name of the next entry. */
 interface Ahead {
   attributes?: ReadonlyMap<string, string> | undefined;
   longName?: string | undefined;
 }
 
 /**
- * Goes through an archive from header to header, keeping nothing: refuses what is too large at its header, and all that programs read in
- * different ways. What is read afterwards, by whatever program, is then the same.
+ * Walks an archive from header to header without keeping data. It refuses entries that are too large at their header, and all forms that
+ * programs read differently. Every program then reads the same files.
  */
 export function walkTar(without?: string): TarWalk {
   const makes = (check: TarCheck): boolean => check !== without;
@@ -35,7 +35,7 @@ export function walkTar(without?: string): TarWalk {
   let total = 0;
   let zeros = 0;
   let ahead: Ahead = {};
-  /** Bytes to go over; of data that is read, they are gathered. */
+  /** Bytes until the next header. Bytes of attributes are gathered, bytes of files are skipped. */
   let skipped = 0;
   let gathered: { type: string; size: number; pieces: Buffer[] } | undefined;
   let rest: Buffer = Buffer.alloc(0);
@@ -46,11 +46,11 @@ export function walkTar(without?: string): TarWalk {
       if (zeros > PADDING_BYTES) throw new ArchiveRefusal('tar.size', `more than ${PADDING_BYTES} bytes of zeros`);
       return;
     }
-    if (zeros > 0 && makes('ambiguous')) throw new ArchiveRefusal('tar.ambiguous', 'something lies behind its end');
+    if (zeros > 0 && makes('ambiguous')) throw new ArchiveRefusal('tar.ambiguous', 'bytes follow its end');
     const type = header.toString('latin1', 156, 157);
     const size = numberIn(header, 124, 12);
     if (size === undefined || numberIn(header, 100, 8) === undefined)
-      throw new ArchiveRefusal('tar.header', 'a size or mode that is no plain number');
+      throw new ArchiveRefusal('tar.header', 'a size or mode that is not a plain number');
     skipped = Math.ceil(size / BLOCK) * BLOCK;
     if ('xgL'.includes(type)) {
       if (size > ATTRIBUTE_BYTES) throw new ArchiveRefusal('tar.header', `names or attributes of ${size} bytes`);
@@ -119,7 +119,7 @@ export function walkTar(without?: string): TarWalk {
       }
     },
     end() {
-      if (skipped > 0 || rest.length > 0) throw new ArchiveRefusal('tar.format', 'it is cut');
+      if (skipped > 0 || rest.length > 0) throw new ArchiveRefusal('tar.format', 'it is cut off');
       if (!makes('ambiguous')) return;
       if (zeros < 2 * BLOCK) throw new ArchiveRefusal('tar.ambiguous', 'it has no end');
       if (ahead.longName !== undefined || ahead.attributes !== undefined)
@@ -128,7 +128,7 @@ export function walkTar(without?: string): TarWalk {
   };
 }
 
-/** Files, links, devices and folders; those that are not taken are refused with their names, once they are read. */
+/** Types of files, links, devices and folders. `readTar` refuses the unsupported ones later, with their names. */
 const KINDS = '\u000001234567';
 const FILES = '\u000007';
 
@@ -141,7 +141,7 @@ function entryFault(header: Buffer, type: string, size: number, { attributes, lo
   return isFolder ? 'a file with the name of a folder' : undefined;
 }
 
-/** A number in digits of base 8, which end with the field or with a blank or zero. */
+/** An octal number; it ends with the field, a space or a NUL. */
 function numberIn(header: Buffer, offset: number, length: number): number | undefined {
   const text = /^ *([0-7]+)[ \0]*$/.exec(header.toString('latin1', offset, offset + length))?.[1];
   return text === undefined ? undefined : Number.parseInt(text, 8);

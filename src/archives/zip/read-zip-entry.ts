@@ -5,9 +5,9 @@ const STORED = 0;
 const DEFLATED = 8;
 const CHUNK = 64 * 1024;
 
-/** A file as its archive declares it, with its data as they lie there. */
+/** The declared properties of a file in an archive, with its packed data. */
 export interface PackedEntry {
-  /** As messages show it. */
+  /** Name in messages. */
   shown: string;
   method: number;
   size: number;
@@ -15,14 +15,14 @@ export interface PackedEntry {
   packed: Uint8Array;
 }
 
-/** Checks of a file's data that are not made; tests show by them what each is for. */
+/** Options of reading an entry. `without` names a check to skip, for tests. */
 export interface ReadEntryOptions {
   signal?: AbortSignal | undefined;
   without?: string | undefined;
 }
 
 /**
- * The content of a file, which is what it declares to be, or nothing: no more than the declared bytes are ever made.
+ * Reads the content of a file and compares it with the declaration. Never inflates more than the declared bytes.
  *
  * @throws ArchiveRefusal
  */
@@ -34,9 +34,9 @@ export async function readZipEntry(entry: PackedEntry, options: ReadEntryOptions
 }
 
 /**
- * Goes through the data of a file and keeps nothing.
+ * Checks the data of a file without keeping it.
  *
- * @throws ArchiveRefusal where it is not what it declares to be
+ * @throws ArchiveRefusal if the data differs from the declaration
  */
 export async function probeZipEntry(entry: PackedEntry, { signal }: ReadEntryOptions): Promise<void> {
   const { method, packed, size: limit, shown } = entry;
@@ -64,12 +64,12 @@ export async function probeZipEntry(entry: PackedEntry, { signal }: ReadEntryOpt
   refuseOther(entry, size, checksum);
 }
 
-/** What every engine of this version has, and the types of an older one have not. */
+/** `transfer` exists in every supported engine but is missing in the type declarations. */
 interface Transferable extends ArrayBuffer {
   transfer(bytes: number): ArrayBuffer;
 }
 
-/** Frees the memory of a piece that fills what was allocated for it; a collector would wait until there are many of them. */
+/** Frees the memory of a chunk that fills its buffer at once; the garbage collector would wait for many of them. */
 function giveBack({ buffer, byteOffset, byteLength }: Buffer): void {
   if (byteOffset + byteLength === buffer.byteLength) (buffer as Transferable).transfer(0);
 }
@@ -88,23 +88,26 @@ async function inflate(entry: PackedEntry, { without }: ReadEntryOptions): Promi
 
 function isStored(method: number, { shown }: PackedEntry): boolean {
   if (method === STORED || method === DEFLATED) return method === STORED;
-  throw new ArchiveRefusal('zip.method', `a method of compression that is not read, got ${method} of ${shown}`);
+  throw new ArchiveRefusal('zip.method', `an unsupported compression method, got ${method} of ${shown}`);
 }
 
 function refuseRest({ packed, shown }: PackedEntry, read: number): void {
-  if (read !== packed.length) throw new ArchiveRefusal('zip.data', `bytes behind the end of the data, got ${shown}`);
+  if (read !== packed.length) throw new ArchiveRefusal('zip.data', `bytes after the end of the data, got ${shown}`);
 }
 
 function refuseOther(entry: PackedEntry, size: number, checksum: number, { without }: ReadEntryOptions = {}): void {
   const { shown } = entry;
   if (size !== entry.size && without !== 'declared')
-    throw new ArchiveRefusal('zip.size', `other bytes than are declared, got ${size} for ${entry.size} of ${shown}`);
+    throw new ArchiveRefusal(
+      'zip.size',
+      `a size that differs from the declared ${entry.size} bytes, got ${size} of ${shown}`,
+    );
   if (checksum !== entry.checksum)
-    throw new ArchiveRefusal('zip.checksum', `another checksum than is declared, got ${shown}`);
+    throw new ArchiveRefusal('zip.checksum', `a checksum that differs from the declared one, got ${shown}`);
 }
 
 function excess({ size, shown }: PackedEntry, cause?: unknown): ArchiveRefusal {
-  return new ArchiveRefusal('zip.size', `more bytes than are declared, ${size}, got ${shown}`, cause);
+  return new ArchiveRefusal('zip.size', `more than the declared ${size} bytes, got ${shown}`, cause);
 }
 
 function unreadable(shown: string, cause: unknown): ArchiveRefusal {

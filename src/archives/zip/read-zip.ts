@@ -9,7 +9,7 @@ import type { ListedEntry } from '../checks/listed-entry.ts';
 import { type PackedEntry, probeZipEntry, readZipEntry } from './read-zip-entry.ts';
 import { dataOffset, folderFault, gapFault, overlapFault } from './zip-layout.ts';
 
-/** Of what a ZIP archive may be refused. */
+/** Checks of a ZIP archive. */
 export type ZipCheck =
   | EntryCheck
   | 'ambiguous'
@@ -21,24 +21,24 @@ export type ZipCheck =
   | 'declared'
   | 'data';
 
-/** What an archive holds. */
+/** Content of an archive. */
 export interface ReadArchive {
   /** The files, by their paths. */
   tree: SkillTree;
-  /** Paths of what systems and tools leave in archives. */
+  /** Paths of the files that were left out. */
   leftOut: string[];
 }
 
-/** For whoever shows what one check is for. */
+/** Options of {@link readZip}. */
 export interface ReadZipOptions {
   signal?: AbortSignal | undefined;
-  /** A check that is not made. Tests show by it that an archive is refused for that alone. */
+  /** A check to skip. Tests use it to show that this check alone refuses an archive. */
   without?: ZipCheck | undefined;
 }
 
 /**
- * Reads a ZIP archive whole, into memory: its list is judged before anything is inflated, and an entry that has not the bytes it declares is
- * none. Modes are reduced to the executable bit.
+ * Reads a ZIP archive into memory. Its directory is checked before any data is inflated, and an entry that differs from its declaration
+ * refuses the archive. Modes are reduced to the executable bit.
  *
  * @throws ArchiveRefusal
  */
@@ -68,7 +68,7 @@ export async function readZip(bytes: Uint8Array, options: ReadZipOptions = {}): 
     const files: [ListedEntry, PackedEntry][] = [];
     for (const [index, entry] of entries.entries()) {
       if (entry.directory) continue;
-      // Compares what stands in front of the data and behind them with the directory, and reads nothing.
+      // Compares the local header and the descriptor with the directory, without reading data.
       await entry.getData(new WritableStream(), {
         passThrough: true,
         checkOverlappingEntryOnly: without !== 'overlap',
@@ -88,18 +88,18 @@ export async function readZip(bytes: Uint8Array, options: ReadZipOptions = {}): 
   }
 }
 
-/** An archive that says it has more is gone through once before anything of it is kept. */
+/** An archive that declares more bytes is checked once before any data is kept. */
 const UNPROBED_BYTES = 8 * 1024 * 1024;
 
 const OPTIONS: ZipReaderConstructorOptions = {
   strictness: 'strict',
-  // Names are judged by us, for every kind of archive alike.
+  // `nameFault` checks the names, the same way for every kind of archive.
   filenameValidation: 'tolerant',
   useWebWorkers: false,
   decodeText: (bytes, _encoding, type) => (type === 'filename' ? UTF8.decode(bytes) : ''),
 };
 
-/** Names without the flag for UTF-8 are UTF-8 as well; what is none has a character that no name may have. */
+/** Names without the UTF-8 flag are read as UTF-8, too. Other encodings give U+FFFD, which no name may have. */
 const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function loosened(without: ZipCheck | undefined): ZipReaderConstructorOptions {
@@ -120,14 +120,14 @@ function listedEntry(entry: Entry): ListedEntry {
   const kind = FILE_KINDS.get(mode & 0o170_000) ?? 'other';
   return {
     name: entry.directory ? entry.filename.replace(/\/$/, '') : entry.filename,
-    // The name says it as well, to whoever does not look at modes.
+    // A slash at the end of the name marks a folder for programs that ignore modes.
     kind: entry.directory && kind === 'file' ? 'folder' : kind,
     bytes: entry.uncompressedSize,
     executable: (mode & 0o111) !== 0,
   };
 }
 
-/** What the list of entries says of where they lie, and where that leaves bytes to nobody, or to two of them. */
+/** Refuses entries that overlap, bytes outside of all entries, and folders whose local header differs from the directory. */
 function refuseOddLayout(
   bytes: Uint8Array,
   entries: readonly Entry[],
@@ -151,14 +151,14 @@ function packedEntry(bytes: Uint8Array, entry: FileEntry): PackedEntry {
   return { shown: quotedText(filename), method, size, checksum, packed: bytes.subarray(begin, begin + compressedSize) };
 }
 
-/** What is a folder by its attributes, and a file by its name to whoever looks at names only. */
+/** Refuses folders by attributes whose name has no slash at its end: some programs take them for files. */
 function refuseOddFolders(entries: readonly Entry[]): void {
   const odd = entries.find(({ directory, filename }) => directory !== filename.endsWith('/'));
   if (odd !== undefined)
     throw new ArchiveRefusal('zip.file-folder', `a folder with the name of a file, got ${quotedText(odd.filename)}`);
 }
 
-/** A second name, in a field beside the first one, that some tools take and others do not. */
+/** Refuses a different second name in the Unicode path field: only some tools use it. */
 function refuseOtherNames(entries: readonly Entry[]): void {
   for (const { rawFilename, extraFieldUnicodePath: other } of entries) {
     const name = UTF8.decode(rawFilename);

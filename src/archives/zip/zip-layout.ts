@@ -1,12 +1,12 @@
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 
-/** Bytes of the header in front of an entry's data, without its name and what stands behind that, and its first four. */
+/** Bytes of a local header without name and extra field, and its signature. */
 const LOCAL_HEADER = 30;
 const LOCAL_SIGNATURE = 0x0403_4b50;
-/** What may stand in front of a descriptor. */
+/** Optional signature of a data descriptor. */
 const DESCRIPTOR_SIGNATURE = 0x0807_4b50;
 
-/** Where an entry lies, as the directory of its archive says. */
+/** Position of an entry by the directory of its archive. */
 export interface PlacedEntry {
   filename: string;
   rawFilename: Uint8Array;
@@ -18,13 +18,13 @@ export interface PlacedEntry {
   bitFlag?: { dataDescriptor: boolean };
 }
 
-/** Byte of an archive at which the data of an entry begin, as the header in front of them says. */
+/** Offset of the data of an entry, by its local header. */
 export function dataOffset(archive: Uint8Array, { offset }: Pick<PlacedEntry, 'offset'>): number {
   const lengthAt = (at: number): number => (archive[offset + at] ?? 0) + (archive[offset + at + 1] ?? 0) * 256;
   return offset + LOCAL_HEADER + lengthAt(26) + lengthAt(28);
 }
 
-/** Says whether two entries lie in the same bytes, by which a few of them can be made to unpack to terabytes. */
+/** The fault of entries that use the same bytes: a few of them could unpack to terabytes. */
 export function overlapFault(
   archive: Uint8Array,
   entries: readonly PlacedEntry[],
@@ -32,17 +32,17 @@ export function overlapFault(
 ): string | undefined {
   let end = 0;
   for (const entry of byOffset(entries)) {
-    if (entry.offset < end) return `entries that lie in the same bytes, got ${quotedText(entry.filename)}`;
+    if (entry.offset < end) return `entries that use the same bytes, got ${quotedText(entry.filename)}`;
     end = dataOffset(archive, entry) + entry.compressedSize;
-    if (end > directory) return `an entry that lies in the list of entries, got ${quotedText(entry.filename)}`;
+    if (end > directory) return `an entry inside the directory of the archive, got ${quotedText(entry.filename)}`;
   }
   return undefined;
 }
 
 /**
- * Says whether there are bytes that belong to no entry: whoever reads an archive from its beginning may find a file there that its list has not.
+ * The fault of bytes outside of all entries: a program that reads the archive from its beginning may find an unlisted file there.
  *
- * @param directory byte at which the list of entries begins
+ * @param directory offset of the directory
  */
 export function gapFault(archive: Uint8Array, entries: readonly PlacedEntry[], directory: number): string | undefined {
   const sorted = byOffset(entries);
@@ -50,12 +50,12 @@ export function gapFault(archive: Uint8Array, entries: readonly PlacedEntry[], d
     const end = dataOffset(archive, entry) + entry.compressedSize;
     const next = sorted[index + 1]?.offset ?? directory;
     if (next <= end || isDescriptor(archive.subarray(end, next), entry)) continue;
-    return `bytes that belong to no entry, ${next - end} behind ${quotedText(entry.filename)}`;
+    return `bytes that belong to no entry, ${next - end} after ${quotedText(entry.filename)}`;
   }
   return undefined;
 }
 
-/** Says whether a folder is a file in front of its data. Of files, the data are compared with the list when they are read. */
+/** The fault of a folder whose local header differs from the directory. Files are compared when they are read. */
 export function folderFault(archive: Uint8Array, entries: readonly PlacedEntry[]): string | undefined {
   const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
   const odd = entries.find(({ directory, offset, rawFilename, compressedSize, uncompressedSize }) => {
@@ -64,25 +64,27 @@ export function folderFault(archive: Uint8Array, entries: readonly PlacedEntry[]
     const begin = offset + LOCAL_HEADER;
     const name = bytes.subarray(begin, begin + bytes.readUInt16LE(offset + 26));
     const sizes = [bytes.readUInt32LE(offset + 18), bytes.readUInt32LE(offset + 22)];
-    // Nothing, where they stand behind the data.
+    // Sizes of zero: they follow the data in a descriptor.
     const isSame = sizes.every((size, index) => size === 0 || size === [compressedSize, uncompressedSize][index]);
     return !name.equals(rawFilename) || !isSame;
   });
-  return odd === undefined ? undefined : `a folder that is said to be something else, got ${quotedText(odd.filename)}`;
+  return odd === undefined
+    ? undefined
+    : `a folder whose local header differs from the directory, got ${quotedText(odd.filename)}`;
 }
 
 function byOffset(entries: readonly PlacedEntry[]): PlacedEntry[] {
   return entries.toSorted((a, b) => a.offset - b.offset);
 }
 
-/** What stands behind data whose size nobody knew in front of them: checksum and sizes, of four or eight bytes each. */
+/** Checks for a data descriptor, which follows data of a size unknown at its start: checksum, then sizes of four or eight bytes each. */
 function isDescriptor(bytes: Uint8Array, { bitFlag, crc32 = 0, ...entry }: PlacedEntry): boolean {
   if (bitFlag?.dataDescriptor !== true) return false;
   const sizes = [entry.compressedSize, entry.uncompressedSize];
   return [4, 8].some((width) => {
     const plain = Buffer.alloc(4 + 2 * width);
     plain.writeUInt32LE(crc32, 0);
-    // What is above 32 bits is above every limit.
+    // Sizes over 32 bits exceed every limit.
     for (const [index, size] of sizes.entries()) plain.writeUInt32LE(size, 4 + index * width);
     const signature = Buffer.alloc(4);
     signature.writeUInt32LE(DESCRIPTOR_SIGNATURE);

@@ -39,7 +39,7 @@ const locked = (): Record<string, { origin: object; digest: string }> =>
   (JSON.parse(readFileSync(join(project, 'skillcell.lock.json'), 'utf8')) as { skills: never }).skills;
 const installed = (): string => readFileSync(join(project, '.agents/skills/units/SKILL.md'), 'utf8');
 
-describe('skillcell skills add, of an archive behind an address', () => {
+describe('skillcell skills add of an archive by its address', () => {
   it.each([
     ['/x/units.zip', zip()],
     ['/x/units.skill', rawZip([{ name: 'SKILL.md', content: skillText('units') }])],
@@ -59,12 +59,12 @@ describe('skillcell skills add, of an archive behind an address', () => {
     expect(server.seen).toEqual([`GET 127.0.0.1:${server.port} ${path}`]);
   });
 
-  it('is restored by install, compared by verify, and brought on by update', async () => {
+  it('is restored by install, compared by verify, and changed by update', async () => {
     answers.set('/units.zip', zip());
     await skillcell(['add', at('/units.zip')]);
     writeFileSync(join(project, '.agents/skills/units/SKILL.md'), `${skillText('units')}Spoiled.\n`);
     expect((await skillcell(['verify'])).code).toBe(1);
-    // From the address, with a cache that is empty.
+    // From the address, with an empty cache.
     removeTree(join(scene, '.cache'));
     expect((await skillcell(['install'])).code).toBe(0);
     expect(installed()).toBe(skillText('units'));
@@ -97,9 +97,9 @@ describe('skillcell skills add, of an archive behind an address', () => {
       '2 it sends more than 10485760 bytes',
     ],
     [
-      'a redirect to where nothing may be asked',
+      'a redirect to a forbidden address',
       (_, response) => response.writeHead(302, { location: 'http://127.0.0.2/units.zip' }).end(),
-      '2 only https is asked',
+      '2 only https is allowed',
     ],
   ])('refuses %s, and writes nothing', async (_what, answer, expected) => {
     answers.set('/units.zip', answer);
@@ -108,10 +108,10 @@ describe('skillcell skills add, of an archive behind an address', () => {
     expect(readdirSync(project)).toEqual([]);
   });
 
-  it('asks no address that is not for everybody unless that is allowed', async () => {
+  it('asks a private address only if it is allowed', async () => {
     answers.set('/units.zip', zip());
     const { code, stderr } = await skillcell(['add', at('/units.zip')], '');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('only https is asked')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('only https is allowed')]);
     expect((await skillcell(['add', `https://127.0.0.1/units.zip`], '')).stderr).toContain('Cannot read the source');
     expect(server.seen).toEqual([]);
   });

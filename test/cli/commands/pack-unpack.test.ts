@@ -51,7 +51,7 @@ function digestIn(folder: string): string {
 }
 
 describe('skillcell skills pack and unpack', () => {
-  it.each([[[]], [['--store']]])('unpack what was packed %j: each byte, name and executable bit', async (flags) => {
+  it.each([[[]], [['--store']]])('unpack a packed skill %j with each byte, name and executable bit', async (flags) => {
     addSkill();
     const packed = await skillcell('pack', 'units', ...flags);
     const digest = digestIn('units');
@@ -67,7 +67,7 @@ describe('skillcell skills pack and unpack', () => {
     expect(readdirSync(cwd).toSorted()).toEqual(['copy', 'units', 'units.skill']);
   });
 
-  it('have names of their own where none is given, and one document for a program', async () => {
+  it('have default names, and print one document with --json', async () => {
     addSkill();
     const { stdout } = await skillcell('pack', 'units/', '--json');
     const digest = digestIn('units');
@@ -88,7 +88,7 @@ describe('skillcell skills pack and unpack', () => {
     });
   });
 
-  it('pack the same bytes by --store, whatever the zone, the mask, the times and the order on disk', async () => {
+  it('pack the same bytes by --store in any time zone, and with any mask, file times and order on disk', async () => {
     addSkill();
     const golden = 'sha256:8f3e40e78d61073b9a0d31ba788a7426f95728a6523ca94706f9c7d85bc5f2d3';
     for (const [zone, mask, time] of [
@@ -114,7 +114,7 @@ describe('skillcell skills pack and unpack', () => {
 });
 
 describe('skillcell skills pack', () => {
-  it('names links and what it leaves out', async () => {
+  it('names links and files that it leaves out', async () => {
     addSkill();
     symlinkSync('/etc/passwd', join(cwd, 'units/link'));
     mkdirSync(join(cwd, 'units/sub'));
@@ -126,7 +126,7 @@ describe('skillcell skills pack', () => {
     expect(stderr.split('\n')).toEqual([
       'warning skill.link link: Links are never followed: link.',
       'warning skill.link sub/etc: Links are never followed: etc.',
-      'warning archive.left-out .DS_Store: What systems and tools leave beside files is left out: ".DS_Store", "._SKILL.md", ".env", ".npmrc".',
+      'warning archive.left-out .DS_Store: Files that systems and tools leave behind are left out: ".DS_Store", "._SKILL.md", ".env", ".npmrc".',
       '',
     ]);
     const { stdout } = await skillcell('unpack', 'units.skill', '-o', 'copy', '--json');
@@ -146,11 +146,11 @@ describe('skillcell skills pack', () => {
       ['pack', '.', '-o', 'x.zip'],
       'Cannot read DIR: it holds no SKILL.md, got ".".\nName the folder of one skill,',
     ],
-    ['a file that is there', ['pack', 'units', '-o', 'file.zip'], 'something is there already, and stays as it is'],
+    ['an existing file', ['pack', 'units', '-o', 'file.zip'], 'something is there already, and stays as it is'],
     [
-      'a folder that is not there',
+      'a missing folder',
       ['pack', 'units', '-o', 'no/x.zip'],
-      'it must be a new name in a folder that is there',
+      'it must be a new name in an existing folder',
     ],
     ['another format', ['pack', 'units', '-o', 'x.tar.gz'], 'it must end in .zip or .skill'],
     ['no value', ['pack', 'units', '-o'], '--output needs a value'],
@@ -165,7 +165,7 @@ describe('skillcell skills pack', () => {
     expect(readFileSync(join(cwd, 'file.zip'), 'utf8')).toBe('own');
   });
 
-  it('gives the same archive again in the folder that it packs, and leaves the first one out of it', async () => {
+  it('gives the same archive again in the folder that it packs, without the first archive in it', async () => {
     addSkill();
     const pack = (...argv: string[]): Promise<MainRun> =>
       runMain(['skills', 'pack', '.', '--store', ...argv], { cwd: join(cwd, 'units') });
@@ -190,7 +190,7 @@ describe('skillcell skills pack', () => {
     expect(readdirSync(cwd)).toEqual(['units']);
   });
 
-  it('refuses what no reader of its own would take', async () => {
+  it('refuses archives that unpack would refuse', async () => {
     addSkill();
     writeFileSync(join(cwd, 'units/large'), '');
     truncateSync(join(cwd, 'units/large'), 50 * 1024 * 1024);
@@ -201,7 +201,7 @@ describe('skillcell skills pack', () => {
     writeFileSync(join(cwd, 'units/LARGE'), '');
     const { code, stderr } = await skillcell('pack', 'units');
     expect([code, stderr]).toEqual([2, expect.stringContaining('error zip.collision')]);
-    expect(stderr).toContain('Cannot pack the skill: two names that are one on some systems');
+    expect(stderr).toContain('Cannot pack the skill: two names that are the same on some systems');
     expect(readdirSync(cwd)).toEqual(['units']);
   });
 });
@@ -216,7 +216,7 @@ describe('skillcell skills unpack', () => {
     expect(readdirSync(join(cwd, 'units'))).toEqual(['SKILL.md']);
   });
 
-  it('names what it leaves out, and another name than the one in SKILL.md (H21, H25)', async () => {
+  it('names files that it leaves out, and a folder name that differs from SKILL.md (H21, H25)', async () => {
     archive([
       { name: 'other/SKILL.md', content: SKILL },
       { name: 'other/.git/config', content: '[core]\n' },
@@ -226,8 +226,8 @@ describe('skillcell skills unpack', () => {
     const { code, stdout, stderr } = await skillcell('unpack', 'a.zip');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^other: 1 file, \d+ bytes, sha256:/)]);
     expect(stderr.split('\n')).toEqual([
-      'warning archive.left-out other/.git/config: What systems and tools leave beside files is left out: "other/.git/config", "__MACOSX/other/._SKILL.md".',
-      'warning archive.beside README.md: Files that lie in no skill\'s folder are left out: "README.md".',
+      'warning archive.left-out other/.git/config: Files that systems and tools leave behind are left out: "other/.git/config", "__MACOSX/other/._SKILL.md".',
+      'warning archive.beside README.md: Files outside of a skill folder are left out: "README.md".',
       'warning skill.name-mismatch other/SKILL.md:2:1: The name "units" is not that of the folder, "other".',
       '',
     ]);
@@ -252,7 +252,7 @@ describe('skillcell skills unpack', () => {
     expect(readdirSync(cwd)).toEqual(['a.zip']);
   });
 
-  it('refuses more than 10 MiB before it reads them, and what is no file', async () => {
+  it('refuses more than 10 MiB before it reads them, and anything but a regular file', async () => {
     archive([{ name: 'SKILL.md', content: SKILL }], 'units.zip');
     truncateSync(join(cwd, 'units.zip'), 10 * 1024 * 1024 + 1);
     expect(await skillcell('unpack', 'units.zip')).toMatchObject({
@@ -264,7 +264,7 @@ describe('skillcell skills unpack', () => {
       expect((await skillcell('unpack', name)).stderr, name).toContain('Cannot read FILE');
   });
 
-  it('and pack name a place where nothing can be made, before they write anything', async () => {
+  it('and pack report an unusable place before they write anything', async () => {
     addSkill();
     archive([{ name: 'units/SKILL.md', content: SKILL }]);
     for (const argv of [
@@ -272,7 +272,7 @@ describe('skillcell skills unpack', () => {
       ['pack', 'units', '-o', '/proc/x.zip'],
     ]) {
       const { code, stderr } = await skillcell(...argv);
-      // The system asks for the rights of a user first, and root has them.
+      // The system checks the rights of a user first, and root has them.
       expect([code, stderr.split('\n')[0]]).toEqual([
         2,
         process.getuid?.() === 0
@@ -282,7 +282,7 @@ describe('skillcell skills unpack', () => {
     }
   });
 
-  it('refuses to write over what is there, a link that leads nowhere as well', async () => {
+  it('refuses to overwrite existing files and dangling links', async () => {
     archive([{ name: 'units/SKILL.md', content: SKILL }]);
     mkdirSync(join(cwd, 'units'));
     symlinkSync('nowhere', join(cwd, 'link'));
@@ -296,7 +296,7 @@ describe('skillcell skills unpack', () => {
     expect(readdirSync(join(cwd, 'units'))).toEqual([]);
   });
 
-  it('gives one of two that unpack into one place the place, whole (H22)', async () => {
+  it('completes one of several runs that unpack into one place, and refuses the others (H22)', async () => {
     addSkill();
     await skillcell('pack', 'units');
     const runs = await Promise.all(
@@ -310,7 +310,7 @@ describe('skillcell skills unpack', () => {
 
 describeWith('a run that is killed', MISSING_STRACE, () => {
   const program = join(process.cwd(), 'bin/skillcell.js');
-  /** Kills a command at the nth of some system calls. @returns false where it has no so many */
+  /** Kills a command at the nth of some system calls. @returns false if the command makes fewer of them */
   const killAt = async (calls: string, when: number, argv: readonly string[]): Promise<boolean> => {
     const trace = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${calls}`];
     const inject = ['-e', `inject=${calls}:signal=KILL:when=${when}`];
@@ -329,7 +329,7 @@ describeWith('a run that is killed', MISSING_STRACE, () => {
       ['?mkdir,?mkdirat', '?rename,?renameat,?renameat2', '?chmod,?fchmodat', 'fsync', 'pwrite64,write'],
     ],
     ['pack', 'new.zip', ['?link,?linkat', '?unlink,?unlinkat', '?chmod,?fchmodat', 'fsync', 'pwrite64,write']],
-  ])('of %s leaves all or nothing, and the next one takes away what it left (H22)', async (command, goal, groups) => {
+  ])('of %s leaves all or nothing, and the next run removes its leftovers (H22)', async (command, goal, groups) => {
     addSkill();
     await skillcell('pack', 'units');
     const argv = [command, command === 'pack' ? 'units' : 'units.skill', '-o', goal];
@@ -339,7 +339,7 @@ describeWith('a run that is killed', MISSING_STRACE, () => {
         killed += 1;
         const at = `${calls} ${killed}`;
         if (existsSync(join(cwd, goal))) {
-          // Whole, whatever else was to come.
+          // Complete, even if later steps are missing.
           if (command === 'pack') expect((await skillcell('unpack', goal, '-o', 'new')).code, at).toBe(0);
           expect(digestIn('new'), at).toBe(digestIn('units'));
           removeTree(join(cwd, goal));

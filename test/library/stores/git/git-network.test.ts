@@ -45,11 +45,11 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
   });
 
   describe('over https', () => {
-    it('reads a repository, at the address that was judged and with the certificates that it is told', async () => {
+    it('reads a repository, at the checked address and with the given certificates', async () => {
       const { port, caFile, requests } = await serve();
       const asked: string[] = [];
       const store = scene.open({
-        // A name that no resolver knows: git gets there by the address that it is told.
+        // A name that no resolver knows: git connects to the given address.
         url: `https://git.test:${port}/repository`,
         caFile,
         resolve: async (host) => {
@@ -75,12 +75,12 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       expect(await come({ url: `https://git.test:${port}/repository`, caFile, ref })).toBe('skills/a');
     });
 
-    it('reads where a branch leads when it is fetched, also where it has moved since it was asked for', async () => {
+    it('reads the state of a branch at the fetch, even if it moved after the query', async () => {
       const { port, caFile } = await serve();
       let calls = 0;
       const resolve = async (): Promise<string[]> => {
         calls += 1;
-        // Asked before git asks where the branch is, and before it fetches that.
+        // The host is resolved twice: before the query for the branch, and before the fetch.
         if (calls === 2) scene.repository.commit({ 'skills/b/SKILL.md': skillText('b') });
         return ['127.0.0.1'];
       };
@@ -92,19 +92,19 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       ]);
     });
 
-    it('connects to the address that was judged, and not to what the name is at besides', async () => {
+    it('connects only to the checked address, not to other addresses of the name', async () => {
       const { port, caFile, requests } = await serve();
-      // The server is at 127.0.0.1, where the system's resolver finds it, and not at 127.0.0.9.
+      // The server listens at 127.0.0.1, which the system's resolver returns, and not at 127.0.0.9.
       const url = `https://localhost:${port}/repository`;
       expect(await come({ url, caFile, resolve: async () => ['127.0.0.9'] })).toContain('store.unavailable');
       expect(requests).toEqual([]);
       expect(await come({ url, caFile })).toBe('skills/a');
     });
 
-    it('connects to the one address that was judged, whatever the name is at when it is asked again', async () => {
+    it('connects only to the checked address, even if the name resolves to another one later', async () => {
       const { port, caFile, requests } = await serve();
       const url = `https://git.test:${port}/repository`;
-      // The first answer may be reached, where nobody is; each later one is the server's, and may not.
+      // The first answer is allowed, but nothing listens there; later answers are the server's address, which is not allowed.
       const answers = ['127.0.0.9'];
       const allowPrivate = ['127.0.0.9'];
       const lookup = async (): Promise<{ address: string; family: number }[]> => [
@@ -113,17 +113,17 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       const resolve: GitStoreOptions['resolve'] = async (host, options) =>
         await resolveChecked(host, { ...options, lookup });
       expect(await come({ url, caFile, resolve, allowPrivate })).toMatch(/^store\.unavailable: /);
-      expect(await come({ url, caFile, resolve, allowPrivate })).toMatch(/^source\.refused: .*not for everybody/);
+      expect(await come({ url, caFile, resolve, allowPrivate })).toMatch(/^source\.refused: .*not public/);
       expect(requests).toEqual([]);
       expect(await come({ url, caFile, resolve, allowPrivate: ['git.test'] })).toBe('skills/a');
     });
 
     it.each(['127.0.0.1', '2130706433', '0x7f.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]'])(
-      'asks nothing of this machine unless that is allowed: %s',
+      'sends nothing to this machine unless that is allowed: %s',
       async (host) => {
         const { port, caFile, requests } = await serve();
         const url = `https://${host}:${port}/repository`;
-        expect(await come({ url, caFile, resolve: undefined })).toMatch(/^source\.refused: .*not for everybody/);
+        expect(await come({ url, caFile, resolve: undefined })).toMatch(/^source\.refused: .*not public/);
         expect(requests).toEqual([]);
       },
     );
@@ -137,7 +137,7 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       }
     });
 
-    it('asks nothing of a host that may not be reached', async () => {
+    it('sends nothing to a refused host', async () => {
       const { port, caFile, requests } = await serve();
       const resolve = async (): Promise<string[]> => {
         throw new Error('a private address');
@@ -148,7 +148,7 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       expect(requests).toEqual([]);
     });
 
-    it('trusts no certificate that it was not told of', async () => {
+    it('trusts only the given certificates', async () => {
       const { port, requests } = await serve();
       expect(await come({ url: `https://git.test:${port}/repository` })).toMatch(/^store\.unavailable: .*certificate/);
       expect(requests).toEqual([]);
@@ -165,10 +165,10 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
         return true;
       });
       expect(await come({ url: `https://git.test:${port}/repository`, caFile })).toMatch(
-        /^source\.refused: .*sends on to another address/,
+        /^source\.refused: .*redirects to another address/,
       );
       expect(other.requests).toEqual([]);
-      // The control: git itself goes there when it is let.
+      // The control: git itself follows the redirect where it is allowed to.
       const settings = [
         `http.sslCAInfo=${caFile}`,
         `http.curloptResolve=git.test:${port}:127.0.0.1`,
@@ -185,18 +185,18 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       expect(other.requests.length).toBeGreaterThan(0);
     });
 
-    it('gives no credential to who asks for one, and waits for nobody to type it', async () => {
+    it('sends no credential on request, and does not wait for input', async () => {
       const { port, caFile, requests } = await serve((_, response) => {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
         return true;
       });
       expect(await come({ url: `https://git.test:${port}/repository`, caFile })).toMatch(
-        /^store\.unavailable: .*asks who is there/,
+        /^store\.unavailable: .*asks for a credential/,
       );
       expect(requests.filter((line) => line.includes('Basic'))).toEqual([]);
     });
 
-    it('reads nothing from a server that only has files, which could send on by them', async () => {
+    it('reads nothing from a server of the dumb protocol', async () => {
       const { port, caFile } = await serve((_, response) => {
         response.writeHead(200, { 'content-type': 'text/plain' }).end(`${'a'.repeat(40)}\trefs/heads/main\n`);
         return true;
@@ -210,9 +210,9 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       [404, 'store.unavailable'],
       [500, 'store.unavailable'],
       [503, 'store.unavailable'],
-    ])('is unavailable where the server says %i', async (status, code) => {
+    ])('is unavailable where the server answers %i', async (status, code) => {
       const { port, caFile } = await serve((_, response) => {
-        // git shows a text; it is the server's, and not what went wrong.
+        // git shows a text of the server, which does not explain the failure.
         response.writeHead(status, { 'content-type': 'text/plain' }).end('\u001b[31mred');
         return true;
       });
@@ -222,14 +222,14 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       expect(told).not.toContain('\u001b');
     });
 
-    it('waits no longer than it may for what it fetches', async () => {
-      // A commit is fetched without a question before.
+    it('stops a fetch at its time limit', async () => {
+      // A fetch of a commit needs no query before it.
       const { port, caFile } = await serve(() => true);
       const options = { url: `https://git.test:${port}/repository`, caFile, ref: '1'.repeat(40) };
       expect(await come({ ...options, limits: { fetchMs: 500 } })).toMatch(/^store\.unavailable: .*takes too long/);
     });
 
-    it('is unavailable where the server breaks off in the middle, and leaves nothing half-made', async () => {
+    it('is unavailable where the server breaks off in the middle, and leaves nothing incomplete', async () => {
       const { port, caFile } = await serve((request, response) => {
         if (request.method !== 'POST') return false;
         response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-result' });
@@ -240,21 +240,21 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       expect(await come({ url: `https://git.test:${port}/repository`, caFile })).toContain('store.unavailable');
     });
 
-    it('speaks http only where the configuration says so', async () => {
+    it('uses http only where the configuration allows it', async () => {
       const { port, requests } = await serve(undefined, true);
       const url = `http://git.test:${port}/repository`;
-      expect(() => scene.open({ url })).toThrow('git is spoken over https here');
+      expect(() => scene.open({ url })).toThrow('the allowed protocols are https');
       expect(requests).toEqual([]);
       expect(await come({ url, protocols: ['https', 'http'] })).toBe('skills/a');
     });
   });
 
   describe('over its own protocol', () => {
-    it('reads from a git daemon where the configuration says so, at the address that was judged', async () => {
+    it('reads from a git daemon where the configuration allows it, at the checked address', async () => {
       const { port, stop } = await startDaemon(scene.folder);
       closing.push(stop);
       const url = `git://git.test:${port}/repository`;
-      expect(() => scene.open({ url })).toThrow('git is spoken over https here');
+      expect(() => scene.open({ url })).toThrow('the allowed protocols are https');
       const store = scene.open({ url, protocols: ['git'] });
       const { items } = await store.list();
       const [item] = items;
@@ -266,7 +266,7 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       );
     });
 
-    it.each(['overdue', 'aborted'])('leaves no process where it is %s', async (how) => {
+    it.each(['overdue', 'aborted'])('leaves no process after it is %s', async (how) => {
       let connections = 0;
       const silent = createServer(() => {
         connections += 1;
@@ -288,7 +288,7 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       await until(() => !commandLines().some(isOurs), 'no process of git');
     });
 
-    it('leaves no process where this one is killed', async () => {
+    it('leaves no process after the host process is killed', async () => {
       let connections = 0;
       const silent = createServer(() => {
         connections += 1;
@@ -318,7 +318,7 @@ async function startDaemon(folder: string): Promise<{ port: number; stop(): Prom
     const { port } = probe.address() as AddressInfo;
     probe.close();
     await once(probe, 'close');
-    // By its own name: `git daemon` would leave it behind when it is killed.
+    // Started directly: `git daemon` would leave this child behind when it is killed.
     const program = join(execFileSync('git', ['--exec-path']).toString().trim(), 'git-daemon');
     const daemon = spawn(
       program,
@@ -338,7 +338,7 @@ async function startDaemon(folder: string): Promise<{ port: number; stop(): Prom
       daemon.stderr.on('data', (piece: Buffer) => {
         if (piece.includes('Ready to rumble')) resolve(true);
       });
-      // Another test has the port.
+      // Another test uses the port.
       daemon.once('exit', () => resolve(false));
     });
     if (!isReady) continue;

@@ -72,7 +72,7 @@ async function units(from: SkillStore = store): Promise<StoreItem> {
   return found;
 }
 
-/** Puts a server in front, that changes what is answered. */
+/** Puts a proxy in front that changes answers. */
 async function behind(change: ChangeResult, work: () => Promise<void>): Promise<void> {
   await using inner = await serveLocally(official.listener);
   listener = changing(inner.port, change);
@@ -101,7 +101,7 @@ describe('createMcpStore()', () => {
     expect(Uint8Array.from(readFileSync(join(view.folder, 'data/ä b.bin')))).toEqual(BYTES);
   });
 
-  it('reads no file for a head, and none that the cache has', async () => {
+  it('reads no file for a head, and no file from the server that the cache has', async () => {
     const read: string[] = [];
     await behind(
       ({ method, params }, result) => {
@@ -129,24 +129,24 @@ describe('createMcpStore()', () => {
     );
   });
 
-  it('asks for no stream that the server would begin, and leaves no connection behind', async () => {
+  it('opens no stream for server-initiated messages, and leaves no connection', async () => {
     await store.open(await units());
     expect(server.seen.filter((line) => !line.startsWith('POST '))).toEqual([]);
     await store.close();
-    await until(() => server.open === 0, 'the end of its connections');
+    await until(() => server.open === 0, 'all connections are closed');
     listener = (_, response) => response.writeHead(500).end('no');
     expect(await fault(store.list())).toMatch(/^store\.unavailable: /);
-    await until(() => server.open === 0, 'the end of what never was connected');
+    await until(() => server.open === 0, 'failed connections are closed');
   });
 
-  it('opens by its uri what another store has listed', async () => {
+  it('opens an item of another store by its uri', async () => {
     const item = await units();
     const other = openStore({ cache: openTreeCache(join(folder, 'other')) });
     expect((await other.open(item)).files).toHaveLength(3);
     await other.close();
   });
 
-  it('sends its headers with each request, and has them in no error', async () => {
+  it('sends its headers with each request, and shows them in no error', async () => {
     const seen = new Set<unknown>();
     listener = (request, response) => {
       seen.add(request.headers.authorization);
@@ -163,7 +163,7 @@ describe('createMcpStore()', () => {
 
 describe('a library with an MCP store', () => {
   const ODD = '---\n# A comment.\nname: units\ndescription: Does units.\nversion: [1]\n---\nBody.\n';
-  /** What a use of the library reads of the server. */
+  /** Files that a use of the library reads from the server. */
   async function reads(
     options: Partial<SkillLibraryOptions>,
     use: (library: SkillLibrary) => Promise<void>,
@@ -185,9 +185,9 @@ describe('a library with an MCP store', () => {
     return read;
   }
 
-  it('reads no file before a skill is loaded, and then those of that skill', async () => {
+  it('reads files only when a skill is loaded, and only its own', async () => {
     const read = await reads({}, async (library) => {
-      // A quarter of `Body.` and a line end, and of a comment.
+      // A quarter of the UTF-8 bytes, estimated: `Body.`, a line end and a comment.
       expect((await library.heads()).map(({ id, tokens }) => [id, tokens])).toEqual([
         ['custom.refunds', 2],
         ['custom.units', 5],
@@ -197,7 +197,7 @@ describe('a library with an MCP store', () => {
     expect(read).toEqual(['skill://acme/billing/refunds/SKILL.md']);
   });
 
-  it('says once what is wrong with a skill, before and after it is loaded', async () => {
+  it('reports a fault of a skill once, before and after it is loaded', async () => {
     const found = (diagnostics: readonly Diagnostic[]): string[] => diagnostics.map(({ code }) => code);
     await reads({}, async (library) => {
       await library.heads();
@@ -208,7 +208,7 @@ describe('a library with an MCP store', () => {
     });
   });
 
-  it('reads every file where somebody decides on its digest, which says nothing of a list', async () => {
+  it('reads every file where `admit` decides by digest, which does not cover the list', async () => {
     const bodies: string[] = [];
     const read = await reads({ admit: ({ body }) => void bodies.push(body) }, async (library) => {
       await library.heads();
@@ -250,7 +250,7 @@ describe('createMcpStore() follows the newer protocol', () => {
     expect((await store.open(await units())).files).toHaveLength(1);
   });
 
-  it('a result that gives a state alone is asked for again', async () => {
+  it('a request is repeated after a result with only a state', async () => {
     const states: unknown[] = [];
     listener = served(({ params }) =>
       states.push(params['requestState']) === 1
@@ -278,8 +278,8 @@ describe('createMcpStore() follows the newer protocol', () => {
   });
 });
 
-describe('createMcpStore() takes an outage for an outage', () => {
-  it.each([404, 500, 503, 403])('where the server answers with %i, and goes on when it is back', async (status) => {
+describe('createMcpStore() reports an outage', () => {
+  it.each([404, 500, 503, 403])('where the server answers with %i, and works again afterwards', async (status) => {
     const item = await units();
     listener = (_, response) => response.writeHead(status).end('no');
     expect(await fault(store.list())).toMatch(/^store\.unavailable: /);
@@ -288,20 +288,20 @@ describe('createMcpStore() takes an outage for an outage', () => {
     expect((await store.open(item)).files).toHaveLength(3);
   });
 
-  it('where nobody listens, from the first call on', async () => {
+  it('where the server is down, from the first call on', async () => {
     await server[Symbol.asyncDispose]();
-    expect(await fault(store.list())).toMatch(/^store\.unavailable: .*nobody listens there/);
+    expect(await fault(store.list())).toMatch(/^store\.unavailable: .*it refused the connection/);
     server = await serveLocally((request, response) => listener(request, response), { port: server.port });
     const item = await units();
     await server[Symbol.asyncDispose]();
     expect(await fault(store.open(item))).toMatch(/^store\.unavailable: /);
-    // The list has said it.
+    // The head comes from the list.
     expect(await fault(store.head(item))).toBe('none');
     server = await serveLocally((request, response) => listener(request, response), { port: server.port });
     expect((await store.list()).items).toHaveLength(2);
   });
 
-  it('where it is slow', async () => {
+  it('where the server is slow', async () => {
     const hasty = openStore({ timeoutMs: 200 });
     const item = await units(hasty);
     listener = () => undefined;
@@ -314,7 +314,7 @@ describe('createMcpStore() takes an outage for an outage', () => {
     ['in its JSON', 'application/json', '{"jsonrpc":"2.0",', true],
     ['in a stream', 'text/event-stream', 'event: message\ndata: {"jsonrpc"', true],
     ['at the end of a stream without an answer', 'text/event-stream', ': nothing\n\n', false],
-  ])('where its answer is cut %s', async (_, type, begin, isCut) => {
+  ])('where an answer is cut %s', async (_, type, begin, isCut) => {
     const item = await units();
     listener = (_request, response: ServerResponse) => {
       response.writeHead(200, { 'content-type': type }).write(begin);
@@ -323,7 +323,7 @@ describe('createMcpStore() takes an outage for an outage', () => {
     expect(await fault(store.open(item))).toMatch(/^store\.unavailable: /);
   });
 
-  it('and an abort for an abort, which harms no other call', async () => {
+  it('but rejects an aborted call with its reason, without harm to other calls', async () => {
     let waiting = 0;
     const held: (() => void)[] = [];
     listener = (request, response) => {
@@ -343,8 +343,8 @@ describe('createMcpStore() takes an outage for an outage', () => {
   });
 });
 
-describe('createMcpStore() reads nothing but what is listed', () => {
-  it('other bytes than those of the digest have changed, and so has another list', async () => {
+describe('createMcpStore() trusts only the list', () => {
+  it('bytes with another digest give store.changed, and so does a changed list', async () => {
     const item = await units();
     official.files['units/SKILL.md'] = skillText('units', 'Other.');
     expect(await fault(store.open(item))).not.toBe('none');
@@ -366,7 +366,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
   it.each([
     ['another text of the same size', (text: string) => text.replace('Body', 'Evil')],
     ['a longer text', (text: string) => `${text} `],
-  ])('%s instead of the listed one has changed', async (_, alter) => {
+  ])('%s in place of the listed one gives store.changed', async (_, alter) => {
     await behind(
       ({ method, params }, result: { contents: { text: string }[] }) =>
         method === 'resources/read' && params['uri'] === 'skill://units/SKILL.md'
@@ -379,30 +379,27 @@ describe('createMcpStore() reads nothing but what is listed', () => {
     );
   });
 
-  it.each([false, true])(
-    'the frontmatter that is listed has to be that of SKILL.md, kept before: %s',
-    async (isKept) => {
-      if (isKept) await store.open(await units());
-      await behind(
-        ({ method }, result: { skills: { frontmatter: object }[] }) =>
-          method === 'skills/list'
-            ? {
-                ...(result as object),
-                skills: result.skills.map((each) => ({
-                  ...each,
-                  frontmatter: { ...each.frontmatter, description: 'Nice.' },
-                })),
-              }
-            : result,
-        async () =>
-          expect(await fault(store.open(await units()))).toMatch(
-            /^source\.refused: .*the frontmatter of SKILL\.md is not the one that is listed/,
-          ),
-      );
-    },
-  );
+  it.each([false, true])('the listed frontmatter must equal that of SKILL.md, kept before: %s', async (isKept) => {
+    if (isKept) await store.open(await units());
+    await behind(
+      ({ method }, result: { skills: { frontmatter: object }[] }) =>
+        method === 'skills/list'
+          ? {
+              ...(result as object),
+              skills: result.skills.map((each) => ({
+                ...each,
+                frontmatter: { ...each.frontmatter, description: 'Nice.' },
+              })),
+            }
+          : result,
+      async () =>
+        expect(await fault(store.open(await units()))).toMatch(
+          /^source\.refused: .*the frontmatter of SKILL\.md differs from the list/,
+        ),
+    );
+  });
 
-  it('a file that is not listed is never asked for: it is no part of the skill', async () => {
+  it('an unlisted file is never requested: it is not part of the skill', async () => {
     const read: unknown[] = [];
     await behind(
       ({ method, params }, result: { skills: { uri: string; resources: { uri: string }[] }[] }) => {
@@ -432,16 +429,19 @@ describe('createMcpStore() reads nothing but what is listed', () => {
   });
   it.each([
     ['without a list of files', entry(undefined)],
-    ['of files that are made anew each time', entry('dynamic')],
+    ['of dynamic files', entry('dynamic')],
     ['with a file of another skill', entry([good('skill://evil/SKILL.md'), good('skill://units/SKILL.md')])],
-    ['with a file that leaves it', entry([good('skill://evil/SKILL.md'), good('skill://evil/../units/SKILL.md')])],
-    ['with a file that leaves it in disguise', entry([good('skill://evil/SKILL.md'), good('skill://evil/%2e%2e%2fx')])],
+    ['with a file outside the skill', entry([good('skill://evil/SKILL.md'), good('skill://evil/../units/SKILL.md')])],
+    [
+      'with a percent-encoded file outside the skill',
+      entry([good('skill://evil/SKILL.md'), good('skill://evil/%2e%2e%2fx')]),
+    ],
     ['with an absolute path', entry([good('skill://evil/SKILL.md'), good('skill://evil//etc/passwd')])],
     [
-      'with two files that are one on some systems',
+      'with two files that collide on some systems',
       entry([good('skill://evil/SKILL.md'), good('skill://evil/a'), good('skill://evil/A')]),
     ],
-    ['with a digest that is none', entry([{ ...good('skill://evil/SKILL.md'), digest: 'md5:1' }])],
+    ['with an invalid digest', entry([{ ...good('skill://evil/SKILL.md'), digest: 'md5:1' }])],
     ['without a size', entry([{ uri: 'skill://evil/SKILL.md', digest: digestOf('') }])],
     ['without SKILL.md', entry([good('skill://evil/a')])],
     ['with a SKILL.md over a mebibyte', entry([{ ...good('skill://evil/SKILL.md'), size: 2 ** 20 + 1 }])],
@@ -450,14 +450,14 @@ describe('createMcpStore() reads nothing but what is listed', () => {
       'of 513 files',
       entry([good('skill://evil/SKILL.md'), ...Array.from({ length: 512 }, (_, at) => good(`skill://evil/${at}`))]),
     ],
-    ['whose uri leaves', entry([good('skill://a/../evil/SKILL.md')], 'skill://a/../evil/SKILL.md')],
-    ['whose uri is no text', entry([good('skill://%ff/evil/SKILL.md')], 'skill://%ff/evil/SKILL.md')],
+    ['whose uri leaves its place', entry([good('skill://a/../evil/SKILL.md')], 'skill://a/../evil/SKILL.md')],
+    ['whose uri is not UTF-8', entry([good('skill://%ff/evil/SKILL.md')], 'skill://%ff/evil/SKILL.md')],
     [
       'of another name',
       { ...entry([good('skill://evil/SKILL.md')]), frontmatter: { name: 'good', description: 'Is.' } },
     ],
-    ['that is none', 7],
-  ])('an entry %s is left out and named, and the others stay', async (_, hostile) => {
+    ['that is not an object', 7],
+  ])('an entry %s is left out and reported, and the others stay', async (_, hostile) => {
     await behind(
       ({ method }, result: { skills: unknown[] }) =>
         method === 'skills/list' ? { ...(result as object), skills: [hostile, ...result.skills] } : result,
@@ -469,7 +469,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
     );
   });
 
-  it('two skills of one path are named, and so are those of another scheme by it', async () => {
+  it('the second of two skills with one path is reported, also of another scheme', async () => {
     const twin = entry([good('skill://github/x/evil/SKILL.md')], 'skill://github/x/evil/SKILL.md');
     const other = entry([good('github://x/evil/SKILL.md')], 'github://x/evil/SKILL.md');
     await behind(
@@ -514,7 +514,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
       await behind(change, async () => expect(await fault(store.list())).toMatch(expected));
   });
 
-  /** Pages of a list without an end, as often as they are asked for. */
+  /** Pages of an endless list, and the cursors of its requests. */
   const endless = (more: object): { pages: unknown[]; change: ChangeResult } => {
     const pages: unknown[] = [];
     let first: object = {};
@@ -529,7 +529,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
     };
   };
 
-  it('a list without an end ends', async () => {
+  it('an endless list is refused', async () => {
     const { pages, change } = endless({});
     await behind(change, async () =>
       expect(await fault(store.list())).toMatch(/^source\.refused: .*its list has no end/),
@@ -537,7 +537,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
     expect(pages).toHaveLength(100);
   });
 
-  it('what one call may have is there again for the next one', async () => {
+  it('each call has the full byte budget', async () => {
     const { change } = endless({ padding: 'x'.repeat(10 * 1024 * 1024), nextCursor: undefined });
     const single: ChangeResult = (asked, result) => {
       const changed = change(asked, result);
@@ -548,7 +548,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
     });
   });
 
-  it('one answer of many values, or over its own cap, is refused', async () => {
+  it('an answer with too many values or bytes is refused', async () => {
     const answers: [string, ChangeResult][] = [
       ['its answer is refused', (_, result) => ({ ...(result as object), more: Array(200_001).fill(0) })],
       ['it sends more than 25165824 bytes', (_, result) => ({ ...(result as object), more: 'x'.repeat(24 * 2 ** 20) })],
@@ -560,7 +560,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
       );
   });
 
-  it('a list of which each page is large ends at the bytes of one call', async () => {
+  it('a list of large pages is refused at the byte budget of the call', async () => {
     const { pages, change } = endless({ padding: 'x'.repeat(10 * 1024 * 1024) });
     await behind(change, async () =>
       expect(await fault(store.list())).toMatch(/^source\.refused: .*it sends more than/),
@@ -568,7 +568,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
     expect(pages).toHaveLength(4);
   });
 
-  it('a server that offers no skills is no empty library', async () => {
+  it('a server without skills support is refused, and is not an empty library', async () => {
     await behind(
       ({ method }, result: { capabilities: object }) =>
         method === 'server/discover' || method === 'initialize'
@@ -582,7 +582,7 @@ describe('createMcpStore() reads nothing but what is listed', () => {
   });
 });
 
-describe('createMcpStore() goes out by the checked way', () => {
+describe('createMcpStore() checks its outgoing requests', () => {
   it.each(['', 'file:///x', 'https://user:secret@host/mcp', 'https://host/mcp?token=secret'])(
     'and refuses %j',
     (url) => {
@@ -591,12 +591,12 @@ describe('createMcpStore() goes out by the checked way', () => {
     },
   );
 
-  it('and asks no private address, and none that a server redirects to', async () => {
+  it('and refuses private addresses and redirects', async () => {
     const plain = openStore({ allowPrivate: [], url: `https://127.0.0.1:${server.port}/mcp` });
-    expect(await fault(plain.list())).toContain('not for everybody (loopback)');
+    expect(await fault(plain.list())).toContain('not public (loopback)');
     await plain.close();
     expect(server.connections).toBe(0);
     listener = (_, response) => response.writeHead(307, { location: 'http://169.254.169.254/' }).end();
-    expect(await fault(store.list())).toMatch(/^source\.refused: .*it redirects what is not only read/);
+    expect(await fault(store.list())).toMatch(/^source\.refused: .*it redirects a request other than GET/);
   });
 });

@@ -45,7 +45,7 @@ function openStore(options: Partial<WebStoreOptions> = {}): SkillStore {
   });
 }
 
-/** Code and message of what a call throws. */
+/** Code and message of a failed call. */
 async function fault(call: Promise<unknown>): Promise<string> {
   return await call.then(
     () => 'none',
@@ -60,7 +60,7 @@ async function only(): Promise<StoreItem> {
 }
 
 describe('createWebStore()', () => {
-  it('lists what a site lists, and opens a SKILL.md and an archive with their digests verified', async () => {
+  it('lists the skills of a site, and opens a SKILL.md and an archive with verified digests', async () => {
     site.publish('units', skillText('units'));
     site.publish(
       'press',
@@ -88,7 +88,7 @@ describe('createWebStore()', () => {
     expect(Buffer.from(head.tools ?? []).toString()).toBe('tools: []\n');
   });
 
-  it('asks for what it has read once, also from another store with the same cache', async () => {
+  it('fetches each file once, also for another store with the same cache', async () => {
     site.publish('units', skillText('units'));
     site.publish('press', await tarOf({ 'press/SKILL.md': skillText('press') }));
     for (const each of (await store.list()).items) {
@@ -103,7 +103,7 @@ describe('createWebStore()', () => {
     expect(server.seen).toHaveLength(4);
   });
 
-  it('takes a zip archive, with the skill at its root or in one folder, and one that a server calls packed', async () => {
+  it('reads a zip archive, with the skill at its root or in one folder, and one with a content encoding', async () => {
     const tree = new Map([['SKILL.md', { bytes: Buffer.from(skillText('zipped')), executable: false }]]);
     site.publish('zipped', (await packSkill('zipped', tree, { store: true })).archive);
     const packed = await tarOf({ 'SKILL.md': skillText('packed') });
@@ -115,7 +115,7 @@ describe('createWebStore()', () => {
       expect((await store.open(item)).files.map(({ path }) => path)).toEqual(['SKILL.md']);
   });
 
-  it('takes an address below a path, of another host, and with the list at its end', async () => {
+  it('accepts an address with a path, with the path of the list, and files of another host', async () => {
     await using other = await serveLocally((_, response) => response.end(skillText('units')), { address: '127.0.0.2' });
     const { port } = other;
     site.publish('units', skillText('units'));
@@ -133,7 +133,7 @@ describe('createWebStore()', () => {
     await open.store.open(units as StoreItem);
     expect(other.seen).toEqual([`GET 127.0.0.2:${port} /a?signature=secret`]);
 
-    // Without the second host, nothing is sent there, and the message has nothing of its query.
+    // Without the second host in `allowPrivate`, nothing is sent there, and the message contains nothing of its query.
     await store.list();
     const message = await fault(openStore({ cache: openTreeCache(join(folder, 'empty')) }).open(units as StoreItem));
     expect(message).toMatch(/^source\.refused: /);
@@ -141,7 +141,7 @@ describe('createWebStore()', () => {
     expect(other.seen).toHaveLength(1);
   });
 
-  it('reads the older list where there is no new one, and says that it has no digests', async () => {
+  it('reads the older list without a new one, and reports missing digests', async () => {
     site.files.delete(INDEX);
     site.files.set(
       `${OLD}/index.json`,
@@ -157,7 +157,7 @@ describe('createWebStore()', () => {
     site.files.set(`${OLD}/old/data/a b#1.csv`, 'b,a');
     const [changed] = (await store.list()).items;
     expect(changed?.revision).not.toBe(view.digest);
-    // What the cache has is as good as ever; without it, there are other bytes now.
+    // The cached bytes stay valid; an empty cache has to fetch, and gets other bytes.
     await using other = closing(openStore());
     expect((await other.store.open(items[0] as StoreItem)).digest).toBe(view.digest);
     await using empty = closing(openStore({ cache: openTreeCache(join(folder, 'empty')) }));
@@ -167,22 +167,25 @@ describe('createWebStore()', () => {
   });
 });
 
-describe('createWebStore() takes an outage for an outage', () => {
-  it.each([404, 410])('where there is no list: %i', async (status) => {
+describe('createWebStore() reports an outage', () => {
+  it.each([404, 410])('where the list is missing: %i', async (status) => {
     site.files.set(INDEX, (_, response) => response.writeHead(status).end());
     expect(await fault(store.list())).toMatch(/^store\.unavailable: .*there is none below/);
     expect(server.seen.map((line) => line.split(' ')[2])).toEqual([INDEX, `${OLD}/index.json`]);
   });
 
-  it.each([500, 503, 403, 204, 304])('where the site answers with %i, and asks for no older list', async (status) => {
-    site.files.set(INDEX, (_, response) => response.writeHead(status).end());
-    expect(await fault(store.list())).toContain(
-      `store.unavailable: Cannot read the source: it answers with the HTTP status ${status}`,
-    );
-    expect(server.seen).toHaveLength(1);
-  });
+  it.each([500, 503, 403, 204, 304])(
+    'where the site answers with %i, without a request for the older list',
+    async (status) => {
+      site.files.set(INDEX, (_, response) => response.writeHead(status).end());
+      expect(await fault(store.list())).toContain(
+        `store.unavailable: Cannot read the source: it answers with the HTTP status ${status}`,
+      );
+      expect(server.seen).toHaveLength(1);
+    },
+  );
 
-  it('where nobody listens', async () => {
+  it('where the site is down', async () => {
     site.publish('units', skillText('units'));
     const item = await only();
     await server[Symbol.asyncDispose]();
@@ -210,7 +213,7 @@ describe('createWebStore() takes an outage for an outage', () => {
     expect(await fault(store.open(item))).toMatch(/^store\.unavailable: .*broke off/);
   });
 
-  it('and an abort for an abort', async () => {
+  it('but rejects an aborted call with its reason', async () => {
     site.files.set(INDEX, () => undefined);
     const controller = new AbortController();
     const listed = fault(store.list({ signal: controller.signal }));
@@ -220,8 +223,8 @@ describe('createWebStore() takes an outage for an outage', () => {
   });
 });
 
-describe('createWebStore() reads nothing but what is listed', () => {
-  it('other bytes than those of the digest have changed', async () => {
+describe('createWebStore() trusts only the list', () => {
+  it('bytes with another digest give store.changed', async () => {
     site.publish('units', skillText('units'));
     const item = await only();
     site.files.set('/.well-known/agent-skills/units/SKILL.md', skillText('units', 'Evil.'));
@@ -231,7 +234,7 @@ describe('createWebStore() reads nothing but what is listed', () => {
     expect(await fault(store.head(item))).toMatch(/^store\.changed: /);
   });
 
-  it('a skill that is listed with another digest, or no longer, has changed', async () => {
+  it('a skill with a new digest, or no longer listed, gives store.changed', async () => {
     site.publish('units', skillText('units'));
     const item = await only();
     site.publish('units', skillText('units', 'New.'));
@@ -244,7 +247,7 @@ describe('createWebStore() reads nothing but what is listed', () => {
     expect((await store.list()).items).toEqual([]);
     expect(await fault(store.open(item))).toMatch(/^store\.changed: /);
     expect(await fault(store.open(fresh))).toMatch(/^store\.changed: /);
-    // What another one has listed since is looked for in the list of now.
+    // An item that another store has listed since is looked up in the present list.
     site.publish('units', skillText('units', 'Newer.'));
     await store.list();
     site.publish('units', skillText('units', 'Newest.'));
@@ -261,7 +264,7 @@ describe('createWebStore() reads nothing but what is listed', () => {
     await other.close();
   });
 
-  it('a SKILL.md or an archive over its cap is read no further', async () => {
+  it('a SKILL.md or an archive is read up to its limit', async () => {
     site.publish('units', skillText('units', 'x'.repeat(2 ** 20)));
     site.publish('press', Buffer.alloc(10 * 2 ** 20 + 1));
     const { items } = await store.list();
@@ -269,7 +272,7 @@ describe('createWebStore() reads nothing but what is listed', () => {
     expect(await fault(store.open(items[1] as StoreItem))).toContain('it sends more than 10485760 bytes');
   });
 
-  it('files of the older list are read no further than all of them may have', async () => {
+  it('files of the older list are read up to their common limit', async () => {
     site.files.delete(INDEX);
     site.files.set(`${OLD}/index.json`, JSON.stringify({ skills: [{ name: 'old', files: ['SKILL.md', 'a', 'b'] }] }));
     site.files.set(`${OLD}/old/SKILL.md`, skillText('old'));
@@ -281,19 +284,19 @@ describe('createWebStore() reads nothing but what is listed', () => {
     );
   });
 
-  it('nothing is asked by a call that is over before it begins', async () => {
+  it('a call with an aborted signal sends nothing', async () => {
     expect(await fault(store.list({ signal: AbortSignal.abort(new Error('never')) }))).toBe('undefined: never');
     expect(server.connections).toBe(0);
   });
 
-  it('what it has asked by is closed with it', async () => {
+  it('close() closes its connections', async () => {
     await store.list();
     expect(server.open).toBe(1);
     await store.close();
     await until(() => server.open === 0, 'the end of its connections');
   });
 
-  it('an archive with a link or a name that leaves it is refused', async () => {
+  it('an archive with a name outside its folder is refused', async () => {
     site.publish('evil', await tarOf({ 'SKILL.md': skillText('evil'), '../evil': 'x' }));
     const { items } = await store.list();
     const error = (await store.open(items[0] as StoreItem).catch((cause: unknown) => cause)) as SkillcellError;
@@ -329,7 +332,7 @@ describe('N15 lists that are hostile', () => {
       'it sends more than 4194304 bytes',
     ],
     [
-      'that go deep',
+      'of great depth',
       `{"$schema":"${SCHEMA}","skills":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
       'nested over 16 levels',
     ],
@@ -343,7 +346,7 @@ describe('N15 lists that are hostile', () => {
     expect(await fault(store.list())).toContain(reason);
   });
 
-  it('are refused with no control character of theirs', async () => {
+  it('are refused without their control characters in the message', async () => {
     site.files.set(INDEX, '{"$schema":"a\\u001b[2J","skills":[]}');
     expect(await fault(store.list())).toMatch(/^source\.refused: \P{Cc}*$/u);
   });
@@ -385,7 +388,7 @@ describe('N15 lists that are hostile', () => {
     expect(diagnostics.map(({ message }) => message).join('\n')).not.toMatch(/\p{Cc}(?<!\n)/u);
   });
 
-  it('send nobody where the one who asks may not go', async () => {
+  it('cannot send requests to refused addresses', async () => {
     await using inside = await serveLocally((_, response) => response.end('inside'), { address: '127.0.0.3' });
     const targets = [
       `http://127.0.0.3:${inside.port}/`,
@@ -405,7 +408,7 @@ describe('N15 lists that are hostile', () => {
     expect(inside.connections).toBe(0);
   });
 
-  it('of the older version with files that leave their folder, or are two of one name, lose those entries', async () => {
+  it('of the older version lose entries with files outside their folder, or with colliding names', async () => {
     site.files.delete(INDEX);
     const skills = [
       ['up', ['SKILL.md', '../x']],
@@ -429,14 +432,14 @@ describe('createWebStore() refuses addresses', () => {
     'https://user:secret@host/',
     'https://host/?token=secret',
     'https://host/#secret',
-  ])('that are none, or hold what may be a secret: %s', (url) => {
+  ])('that are invalid, or may hold a secret: %s', (url) => {
     expect(() => openStore({ url })).toThrow(expect.objectContaining({ code: 'source.refused' }) as Error);
     expect(() => openStore({ url })).not.toThrow(/secret/);
   });
 
-  it('that are not for everybody', async () => {
+  it('that are private', async () => {
     const plain = openStore({ allowPrivate: [] });
-    expect(await fault(plain.list())).toContain('only https is asked');
+    expect(await fault(plain.list())).toContain('only https is allowed');
     await plain.close();
     expect(server.connections).toBe(0);
   });
