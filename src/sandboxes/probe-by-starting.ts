@@ -5,12 +5,11 @@ import type { RunnerReport, Sandbox, SandboxSpec } from './runner.ts';
 import { sandboxLimits } from './sandbox-limits.ts';
 
 /**
- * Finds out whether a level is available by really starting a sandbox of the default limits; what keeps it from that is one more
- * reason of the report.
+ * Checks whether a level is available by starting a sandbox with the default limits. A failure becomes a further reason in the report.
  *
- * @param report what the runner says of the level where a sandbox starts
- * @param start starts one
- * @param answered resolves when it has answered
+ * @param report the report of the level if a sandbox starts
+ * @param start starts a sandbox
+ * @param answered resolves when the sandbox has answered
  */
 export async function probeByStarting<Level extends Isolation>(
   report: Omit<RunnerReport, 'available' | 'isolation'> & { isolation: Level },

@@ -6,49 +6,49 @@ import type { Isolation, RunnerName } from '../contracts/jobs/result.ts';
 import type { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { SandboxUsage } from '../contracts/jobs/usage.ts';
 
-/** Version of this contract. */
+/** Version of the runner contract. */
 export const RUNNER_CONTRACT = 1;
 
 export type { SandboxLimits };
 
-/** What to start. */
+/** The sandbox to start. */
 export interface SandboxSpec {
-  /** The level to start at, exactly. */
+  /** The exact isolation level. */
   isolation: Isolation;
-  /** The language whose executor is made ready. */
+  /** The language whose executor is prepared. */
   language: Language;
   limits: SandboxLimits;
 }
 
-/** How a limit is held at a level. */
+/** Enforcement of a limit. `watched`: checked several times a second. */
 export type LimitEnforcement = 'kernel' | 'watched' | 'none';
 
-/** What a runner can do on this machine at one level. */
+/** Abilities of a runner on this machine at one level. */
 export interface RunnerReport {
   runner: RunnerName;
   isolation: Isolation;
   available: boolean;
-  /** Why it is not available, or what is weaker than it could be. */
+  /** Why the level is unavailable, or weaker than possible. */
   reasons: string[];
   limits: Record<'memory' | 'cpus' | 'pids' | 'workspace' | 'inodes', LimitEnforcement>;
 }
 
-/** How a sandbox ended. `lost` is an infrastructure error. */
+/** End of a sandbox. `lost` is an infrastructure error. */
 export interface SandboxExit {
   cause: 'exit' | 'killed' | 'lost';
   oom: boolean | null;
   code: number | null;
 }
 
-/** One started isolation unit. Serves one job. */
+/** One started sandbox. It serves one job. */
 export interface Sandbox {
   readonly isolation: Isolation;
   readonly runner: RunnerName;
   readonly channel: Duplex;
-  /** Limits that are not held by the kernel, as diagnostics for the result. */
+  /** Limits that the kernel does not enforce, as diagnostics for the result. */
   readonly diagnostics: readonly Diagnostic[];
   /**
-   * The kernel's counters of it. Absent where the supervisor inside has to read them.
+   * The kernel's counters of the sandbox. Absent if the supervisor inside must read them.
    *
    * @example
    * ```ts
@@ -66,7 +66,7 @@ export interface Sandbox {
    */
   usage?(): SandboxUsage;
   /**
-   * Bytes that its processes and files in memory hold now, without the page cache. Null where nothing counts them.
+   * Current bytes of its processes and files in memory, without the inactive page cache. Null if they are not counted.
    *
    * @example
    * ```ts
@@ -83,7 +83,7 @@ export interface Sandbox {
    */
   memoryBytes(): Promise<number | null>;
   /**
-   * The last lines that the sandbox's own programs wrote, for error messages. Host paths may stand in them.
+   * The last lines of stderr of the sandbox's own programs, for error messages. They may contain host paths.
    *
    * @example
    * ```ts
@@ -99,7 +99,7 @@ export interface Sandbox {
    */
   complaint(): string;
   /**
-   * What an end before it was ready shows about this machine, such as a level that cannot be had; absent where nothing.
+   * The reason of a failed start if this machine is the cause, such as an unavailable level; else undefined.
    *
    * @example
    * ```ts
@@ -109,14 +109,14 @@ export interface Sandbox {
    * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
    * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
    * await sandbox.kill('the example is over');
-   * // It was ended by us, which says nothing of the machine.
+   * // This program ended it, so the machine is not the cause.
    * console.log(sandbox.startFailure?.());
    * // prints: undefined
    * ```
    */
   startFailure?(): SkillcellError | undefined;
   /**
-   * Ends the sandbox and everything in it, and removes what it left. Idempotent.
+   * Ends the sandbox and all its processes, and removes its files. Idempotent.
    *
    * @example
    * ```ts
@@ -134,7 +134,7 @@ export interface Sandbox {
   kill(reason: string): Promise<void>;
   readonly exited: Promise<SandboxExit>;
   /**
-   * Lets this process end although the sandbox waits; `kill` holds it until the end. Absent where a sandbox holds none.
+   * Lets this process exit while the sandbox waits; `kill` keeps it alive until the end. Absent if a sandbox never keeps the process alive.
    *
    * @example
    * ```ts
@@ -143,7 +143,7 @@ export interface Sandbox {
    * await using runner = createLocalRunner();
    * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
    * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * // Were nothing else to come, this process would end now, and the sandbox with it.
+   * // Without further work, this process would exit now and end the sandbox.
    * sandbox.unref?.();
    * await sandbox.kill('the example is over');
    * console.log((await sandbox.exited).cause);
@@ -152,7 +152,7 @@ export interface Sandbox {
    */
   unref?(): void;
   /**
-   * Takes `unref` back: a job runs.
+   * Reverts `unref` when a job runs.
    *
    * @example
    * ```ts
@@ -162,7 +162,7 @@ export interface Sandbox {
    * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
    * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
    * sandbox.unref?.();
-   * // From here on this process stays as long as the sandbox does.
+   * // From now on, the sandbox keeps this process alive.
    * sandbox.ref?.();
    * await sandbox.kill('the example is over');
    * console.log((await sandbox.exited).cause);
@@ -172,28 +172,28 @@ export interface Sandbox {
   ref?(): void;
 }
 
-/** What a sweep removed. */
+/** Result of a sweep. */
 export interface SweepReport {
   removed: { kind: string; name: string }[];
   failed: { kind: string; name: string; reason: string }[];
-  /** Why there was nothing to look through, where that is so. */
+  /** Why the sweep was skipped, if it was. */
   skipped?: string;
 }
 
-/** A backend that starts sandboxes. Making one does no I/O. */
+/** A backend that starts sandboxes. Its creation does no I/O. */
 export interface Runner extends AsyncDisposable {
   readonly name: RunnerName;
   readonly contract: typeof RUNNER_CONTRACT;
-  /** The levels that it starts, the one that a job gets by default first. */
+  /** The levels that it starts, the default level first. */
   readonly levels: readonly Isolation[];
-  /** What brings a level that it may have, where the level is missing: one line of advice. */
+  /** One line of advice for each level that may be unavailable. */
   readonly advice?: Partial<Readonly<Record<Isolation, string>>>;
   /**
-   * Asks whether what it starts sandboxes with is there, and starts nothing; for who has another runner to turn to. Absent
-   * where `start` itself tells at once.
+   * Checks that the backend answers, without starting a sandbox, so that the caller can choose another runner. Absent if `start`
+   * itself fails at once.
    *
-   * @param options `patienceMs` without an answer count as a refusal
-   * @throws what `start` would throw
+   * @param options `patienceMs` is the deadline of the answer
+   * @throws the same errors as `start`
    * @example
    * ```ts
    * import { createDockerRunner } from 'skillcell';
@@ -207,7 +207,7 @@ export interface Runner extends AsyncDisposable {
    */
   reach?(options: { signal: AbortSignal; patienceMs: number }): Promise<void>;
   /**
-   * Finds out, by really starting one at each level, what this runner isolates here. Strongest level first.
+   * Checks each level by starting a sandbox. The strongest level comes first.
    *
    * @example
    * ```ts
@@ -221,7 +221,9 @@ export interface Runner extends AsyncDisposable {
    */
   probe(options?: { signal?: AbortSignal }): Promise<RunnerReport[]>;
   /**
-   * Throws `runner.isolation-unmet`, `runtime.missing` or `sandbox.start-failed`; never starts anything weaker.
+   * Starts a sandbox; never at a weaker level.
+   *
+   * @throws SkillcellError `runner.isolation-unmet`, `runtime.missing`, `sandbox.start-failed`
    *
    * @example
    * ```ts
@@ -237,7 +239,7 @@ export interface Runner extends AsyncDisposable {
    */
   start(spec: SandboxSpec, options: { signal: AbortSignal }): Promise<Sandbox>;
   /**
-   * Removes what dead owners left. An abort ends it early, with what was removed until then.
+   * Removes the sandboxes of dead owners. An abort ends the sweep early; the report then covers the work until then.
    *
    * @example
    * ```ts
@@ -251,7 +253,7 @@ export interface Runner extends AsyncDisposable {
    */
   sweep(options?: { signal?: AbortSignal }): Promise<SweepReport>;
   /**
-   * Ends every sandbox that runs, and starts no other one. Idempotent.
+   * Ends all running sandboxes and refuses further starts. Idempotent.
    *
    * @example
    * ```ts

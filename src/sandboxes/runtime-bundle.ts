@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod/mini';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
-/** What runs inside a sandbox: our entry and the files that it needs. */
+/** The runtime inside a sandbox: the entry and the files that it needs. */
 export interface RuntimeBundle {
   /** Absolute path; holds `entry.cjs` and its parts, `languages/`, `launch/` and `packages/`. */
   folder: string;
@@ -14,7 +14,7 @@ export interface RuntimeBundle {
   files: Record<string, string>;
 }
 
-/** Schema of a bundle that a caller names. */
+/** Schema of a bundle given by a caller. */
 export const bundleSchema: z.ZodMiniType<RuntimeBundle> = z.strictObject({
   folder: z.string().check(z.minLength(1)),
   digest: z.string().check(z.minLength(1)),
@@ -22,10 +22,9 @@ export const bundleSchema: z.ZodMiniType<RuntimeBundle> = z.strictObject({
 });
 
 /**
- * The runtime bundle of this copy of skillcell: the one of the package, or in a checkout the one made from the sources as
- * they are now.
+ * The runtime bundle of this copy of skillcell: from the package, or in a checkout, built from the current sources.
  *
- * @returns where it is, and what it holds
+ * @returns its folder, digest and files
  * @throws SkillcellError `runtime.bundle-missing`
  * @example
  * ```ts
@@ -49,7 +48,7 @@ export async function ensureRuntime(): Promise<RuntimeBundle> {
 
 async function runtimeFolder(): Promise<string> {
   if (!import.meta.url.endsWith('.ts')) return fileURLToPath(new URL('../runtime', import.meta.url));
-  // Built by a development script, which the package does not hold: hence a path that the compiler does not follow.
+  // A development script builds it. The package lacks the script, so the compiler must not follow this path.
   const script = new URL('../../scripts/checkout-runtime.ts', import.meta.url).href;
   const { checkoutRuntime } = (await import(script)) as { checkoutRuntime: () => Promise<string> };
   return checkoutRuntime();

@@ -1,6 +1,6 @@
 import type { SandboxLimits } from './runner.ts';
 
-/** The limits of a job that hold from its sandbox's start on; all others belong to the job. */
+/** The limits of a job that apply from the start of its sandbox on. */
 export function sandboxLimits({ memoryMib, cpus, pids, workspaceMib, workspaceInodes }: SandboxLimits): SandboxLimits {
   return { memoryMib, cpus, pids, workspaceMib, workspaceInodes };
 }

@@ -60,9 +60,9 @@ async function refused(host: string, env: Record<string, string> = {}): Promise<
 
 describe('DOCKER_HOST', () => {
   it.each([
-    ['unix://', 'its socket is no absolute path, got unix://'],
-    ['unix://run/docker.sock', 'its socket is no absolute path, got unix://run/docker.sock'],
-    ['unix:///nowhere/docker.sock', 'there is no socket, got /nowhere/docker.sock'],
+    ['unix://', 'its socket is not an absolute path, got unix://'],
+    ['unix://run/docker.sock', 'its socket is not an absolute path, got unix://run/docker.sock'],
+    ['unix:///nowhere/docker.sock', 'the socket does not exist, got /nowhere/docker.sock'],
     ['/var/run/docker.sock', 'its address has none of the forms'],
     ['localhost:2375', 'its address has none of the forms'],
     ['ssh://somebody@example.test', 'its address has none of the forms'],
@@ -70,7 +70,7 @@ describe('DOCKER_HOST', () => {
     ['ftp://127.0.0.1', 'its address has none of the forms'],
     ['tcp://', 'its address is not HOST:PORT alone'],
     ['tcp://127.0.0.1:99999', 'its address is not HOST:PORT alone'],
-    ['tcp://127.0.0.1:0', 'its port is none'],
+    ['tcp://127.0.0.1:0', 'its port is not valid'],
     ['http://127.0.0.1:2375/v1.41', 'its address is not HOST:PORT alone'],
   ])('%s is refused in words of its own', async (host, reason) => {
     expect(await refused(host)).toMatchObject({
@@ -151,11 +151,11 @@ describe('a Docker context', () => {
   }
 
   it.each([
-    ['unix:///nowhere/far.sock', {}, 'there is no socket, got /nowhere/far.sock of the Docker context "far"'],
+    ['unix:///nowhere/far.sock', {}, 'the socket does not exist, got /nowhere/far.sock of the Docker context "far"'],
     ['ssh://user:hunter2@far.invalid', {}, 'the Docker context "far" leads over ssh, which is not supported'],
     ['tcp://127.0.0.1:1', { skip: true }, 'the Docker context "far" leaves the certificate of its engine unchecked'],
     ['tcp://127.0.0.1:1', {}, 'ECONNREFUSED'],
-    ['tcp://127.0.0.1:1', { current: 'gone' }, 'the Docker context "gone" is not there'],
+    ['tcp://127.0.0.1:1', { current: 'gone' }, 'the Docker context "gone" does not exist'],
     ['/run/far.sock', {}, 'the Docker context "far" names no engine that can be reached: its address has none'],
   ] as const)('to %s %j is followed, or said', async (host, more, reason) => {
     const { message } = await refused('', { DOCKER_CONFIG: contexts(host, more) });

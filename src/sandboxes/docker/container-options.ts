@@ -4,18 +4,18 @@ import type { SandboxSpec } from '../runner.ts';
 import { largestFileBytes, sandboxMemoryMib, SKILLS_MIB } from '../sandbox-sizes.ts';
 
 const MIB = 1024 * 1024;
-/** The supervisor's share beside user code. */
+/** The supervisor's share besides user code. */
 const SUPERVISOR_PIDS = 24;
-/** A kernel of a sandbox's own is a program of the host, whose memory and threads count as well; it ends without them. */
+/** The sandbox's own kernel is a host program. Its memory and threads count, and it needs them to run. */
 const OWN_KERNEL_MIB = 128;
 const OWN_KERNEL_PIDS = 256;
-/** The accounts of the image. */
+/** User ids in the image. */
 const SUPERVISOR_UID = 10_001;
 const USER_UID = 10_002;
 const VALUE_MIB = 1;
 const OPEN_FILES = 1_024;
 
-/** Labels of all that we make at an engine. No text of a user goes in. */
+/** Labels of all objects that skillcell creates in an engine. They hold no user text. */
 export const LABEL = {
   managed: 'skillcell.managed',
   owner: 'skillcell.owner',
@@ -23,21 +23,21 @@ export const LABEL = {
   attempt: 'skillcell.attempt',
 } as const;
 
-/** What one container is made from. */
+/** Parts of one container. */
 export interface ContainerParts {
   name: string;
   owner: string;
   /** Image id or digest, never a tag that may move. */
   image: string;
-  /** The engine's name of the OCI runtime; at level kernel one that brings a kernel of its own. Undefined: the engine's default. */
+  /** The engine's name of the OCI runtime; at level kernel, a runtime with its own kernel. Undefined: the engine's default. */
   runtime: string | undefined;
-  /** Whether the engine has AppArmor. */
+  /** True if the engine has AppArmor. */
   appArmor: boolean;
 }
 
 /**
- * The whole configuration of a sandbox's container. No caller can add to it: every line is here, a test asserts each on
- * what the engine reports, and an attack shows what each is for.
+ * The whole configuration of a sandbox container. No caller can add to it. A test checks each line in the report of the engine, and an
+ * attack shows the purpose of each line.
  */
 export function containerOptions(spec: SandboxSpec, parts: ContainerParts): ContainerCreateOptions {
   const { limits } = spec;
@@ -51,7 +51,7 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
     Hostname: 'sandbox',
     User: '0:0',
     WorkingDir: '/',
-    // Fewer threads: a change of the user id waits for each. And no debugger that a signal opens.
+    // Few V8 threads, because a change of the user id waits for each thread. No debugger on SIGUSR1.
     Entrypoint: [
       '/usr/local/bin/node',
       '--v8-pool-size=1',
@@ -68,7 +68,7 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
     Labels: { [LABEL.managed]: 'true', [LABEL.owner]: parts.owner, [LABEL.job]: parts.name, [LABEL.attempt]: '1' },
     Tty: false,
     OpenStdin: true,
-    // The channel's end ends the supervisor: stdin closes when the one client that attached goes away.
+    // Stdin closes when the only attached client disconnects. The end of the channel then ends the supervisor.
     StdinOnce: true,
     AttachStdin: true,
     AttachStdout: true,
@@ -78,7 +78,7 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
       NetworkMode: 'none',
       Privileged: false,
       CapDrop: ['ALL'],
-      // For the supervisor, to start executors as user code and to kill them. User code has none, and cannot gain any.
+      // The supervisor needs them to start executors as the user and to kill them. User code has none and cannot gain any.
       CapAdd: ['SETUID', 'SETGID', 'SETPCAP', 'KILL'],
       SecurityOpt: [
         'no-new-privileges',
@@ -100,7 +100,7 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
         { Name: 'nofile', Soft: OPEN_FILES, Hard: OPEN_FILES },
         { Name: 'core', Soft: 0, Hard: 0 },
         { Name: 'fsize', Soft: largestFileBytes(limits), Hard: largestFileBytes(limits) },
-        // The filter refuses mq_open, but a file made in /dev/mqueue is a queue too, and outside of every tmpfs.
+        // The filter refuses mq_open, but a file in /dev/mqueue is a queue too, and no tmpfs limits it.
         { Name: 'msgqueue', Soft: 0, Hard: 0 },
       ],
       IpcMode: 'private',

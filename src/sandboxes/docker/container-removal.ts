@@ -1,15 +1,15 @@
 import type Docker from 'dockerode';
 import { callEngine, isGone } from './engine/engine.ts';
 
-/** Removes the containers of one runner, and knows those that it could not remove. */
+/** Removes the containers of one runner, and remembers failed removals. */
 export interface ContainerRemoval {
-  /** Kills and removes. Rejects when the engine has not confirmed that the container is gone. */
+  /** Kills and removes a container. Rejects if the engine does not confirm the removal. */
   remove(container: Docker.Container, name: string): Promise<void>;
-  /** Names of containers that may still be there, though nobody uses them: the engine did not answer. */
+  /** Names of unused containers that may still exist because the engine did not answer. */
   readonly owed: ReadonlySet<string>;
-  /** The engine did not say whether it made this one: it may come into being even after it was found to be gone. */
+  /** Adds a container whose creation the engine did not confirm: it may appear even after a check found nothing. */
   owe(name: string): void;
-  /** One of them is gone. */
+  /** Drops a removed container from `owed`. */
   paid(name: string): void;
   /** Resolves when no removal is under way. */
   settled(): Promise<void>;
@@ -41,7 +41,7 @@ export function createContainerRemoval(): ContainerRemoval {
   };
 }
 
-/** Kills and removes in one call. A container that is gone, or being removed, is what was wanted. */
+/** Kills and removes a container in one call. A missing container, or a removal under way, counts as success. */
 export async function removeContainer(container: Docker.Container, signal?: AbortSignal): Promise<void> {
   try {
     await callEngine('remove a container', (deadline) => {

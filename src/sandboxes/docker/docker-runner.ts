@@ -19,23 +19,23 @@ import { startContainer } from './start-container.ts';
 import { sweepContainers } from './sweep-containers.ts';
 import { probeByStarting } from '../probe-by-starting.ts';
 
-/** How long a container may take to start. */
+/** Deadline of a container start during a probe. */
 const START_MS = 10_000;
 
 type Start = (spec: SandboxSpec, options: { signal: AbortSignal }) => Promise<Sandbox>;
 
-/** A container of a configuration, started to run another program than the entry. */
+/** Starts a container with another program than the entry. */
 type StartProgram = (program: Pick<Docker.ContainerCreateOptions, 'Entrypoint' | 'Cmd'>) => Promise<Sandbox>;
 
 /** Options of {@link createDockerRunner}. */
 export interface DockerRunnerOptions extends EngineOptions {
   /** @default 'slim' */
   flavor?: ImageFlavor;
-  /** Name of the OCI runtime for level `container`, such as crun: the engine must know it. Default: the engine's own. */
+  /** Name of the OCI runtime for level `container`, such as crun. The engine must know it. Default: the engine's default. */
   runtime?: string;
-  /** Name of an OCI runtime with a kernel of its own, for level `kernel`: the engine must know it. */
+  /** Name of an OCI runtime with its own kernel, for level `kernel`. The engine must know it. */
   kernelRuntime?: string;
-  /** What the image must hold. Default: this copy's own bundle. */
+  /** Runtime bundle that the image must hold. Default: the bundle of this copy of skillcell. */
   bundle?: RuntimeBundle;
 }
 
@@ -54,7 +54,7 @@ const optionsSchema = z.strictObject({
 }) as unknown as z.ZodMiniType<DockerRunnerOptions>;
 
 /**
- * Creates the runner of containers: level `container`, and `kernel` where the engine has a runtime for it.
+ * Creates the runner of containers: level `container`, and level `kernel` if `kernelRuntime` is set.
  *
  * @throws SkillcellError `options.invalid`
  * @example
@@ -76,8 +76,8 @@ export function createDockerRunner(given: DockerRunnerOptions = {}): Runner {
 }
 
 /**
- * Creates the runner with options that nobody checks any more: an address of the environment is no option, and one that is
- * none is an engine that cannot be reached.
+ * Creates the runner without checking its options. An invalid address in the environment is not an option fault but an engine that
+ * cannot be reached.
  */
 export function openDockerRunner(options: DockerRunnerOptions): Runner {
   const closing = new AbortController();
@@ -95,7 +95,7 @@ export function openDockerRunner(options: DockerRunnerOptions): Runner {
     const facts = await prepared.facts();
     if (runtime !== undefined) assertRuntime(runtime, facts.report);
     if (runtime !== undefined && spec.isolation === 'kernel') {
-      // Other jobs wait for the same answer, so that the end of this one does not end the question.
+      // Other jobs share the answer, so the abort of this job must not abort the check.
       const never = new AbortController().signal;
       await kernel.assertOwn(runtime, facts.report.kernel, (program) => launch(facts, spec, runtime, never, program));
     }
@@ -113,7 +113,7 @@ export function openDockerRunner(options: DockerRunnerOptions): Runner {
     advice: { container: CONTAINER_ADVICE, kernel: KERNEL_ADVICE },
     start,
     async reach({ signal, patienceMs }) {
-      // Neither a missing socket nor the making of the bundle is the engine's delay.
+      // Outside of the deadline: a missing socket and the build of the bundle are not delays of the engine.
       await connectEngine(options);
       if (options.bundle === undefined) await ensureRuntime();
       await withinDeadline(prepared.hear(patienceMs), {
@@ -138,7 +138,7 @@ export function openDockerRunner(options: DockerRunnerOptions): Runner {
       closing.abort(new Error('The runner is closed.'));
       await Promise.all([...running].map((sandbox) => sandbox.kill('the runner is closed')));
       await removal.settled();
-      // The last chance of those that the engine did not answer for: nobody else takes them while this process lives.
+      // Last attempt for unconfirmed removals: no other process removes them while this one lives.
       if (removal.owed.size > 0) await sweepContainers(await connectEngine(options), removal);
     },
     async [Symbol.asyncDispose]() {
@@ -149,7 +149,7 @@ export function openDockerRunner(options: DockerRunnerOptions): Runner {
 
 type Program = Partial<Docker.ContainerCreateOptions>;
 
-/** Starts containers of this process; `program` is what one runs instead of the image's own. */
+/** Starts containers of this process; `program` replaces the program of the image. */
 type Launch = (
   facts: EngineFacts,
   spec: SandboxSpec,
@@ -176,7 +176,7 @@ function createLauncher(prepared: PreparedEngine, removal: ContainerRemoval): La
   };
 }
 
-/** Asks once whether the runtime of level kernel shows a kernel that is not the engine's; a failure is asked again. */
+/** Checks once that the runtime of level kernel has its own kernel. A failure is checked again. */
 function createKernelCheck(): { assertOwn: typeof assertOwnKernel } {
   let known: Promise<void> | undefined;
   return {
@@ -197,7 +197,7 @@ function assertRuntime(runtime: string, { runtimes }: EngineReport): void {
   );
 }
 
-/** The engine refuses a limit above what it has, which limits nothing. */
+/** Caps the processors: the engine refuses a limit above its own number. */
 function affordable(spec: SandboxSpec, processors: number): SandboxSpec {
   return { ...spec, limits: { ...spec.limits, cpus: Math.min(spec.limits.cpus, processors) } };
 }
@@ -213,15 +213,14 @@ function runtimeFor(spec: SandboxSpec, { kernelRuntime, runtime }: DockerRunnerO
 }
 
 /**
- * Finds out whether an OCI runtime brings a kernel of its own, by asking in a container: a name in a configuration does not
- * tell.
+ * Checks in a container that an OCI runtime has its own kernel: its configured name does not prove it.
  *
- * @param runtime the engine's name of it
- * @param engineKernel release of the kernel that the engine itself runs on
- * @throws SkillcellError `runner.isolation-unmet` when it is the engine's, or cannot be told from it
+ * @param runtime the engine's name of the runtime
+ * @param engineKernel kernel release of the engine
+ * @throws SkillcellError `runner.isolation-unmet` if the kernel is that of the engine, or cannot be distinguished from it
  */
 async function assertOwnKernel(runtime: string, engineKernel: string, start: StartProgram): Promise<void> {
-  // It answers when it is asked, by someone who listens already.
+  // The program answers only when asked, so that the answer is not lost before the listener is attached.
   const sandbox = await start({ Entrypoint: ['/bin/sh', '-c', 'read -r question; uname -r'], Cmd: [] });
   let kernel: string;
   try {
@@ -250,12 +249,12 @@ async function askKernel({ channel }: Sandbox): Promise<string> {
   return said.trim();
 }
 
-/** Finds out whether containers of level `container` start, by really starting one. */
+/** Probes level `container` by starting a container. */
 export async function probeContainer(start: Start, signal?: AbortSignal): Promise<RunnerReport> {
   return await probe(start, signal, 'container', []);
 }
 
-/** Finds out whether containers of level `kernel` start, by really starting one. */
+/** Probes level `kernel` by starting a container. */
 export async function probeKernel(start: Start, runtime: string, signal?: AbortSignal): Promise<RunnerReport> {
   return await probe(start, signal, 'kernel', [
     `runtime ${runtime}: inodes are not limited, and a fork or memory bomb ends the whole sandbox`,

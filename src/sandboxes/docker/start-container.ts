@@ -8,21 +8,21 @@ import { demultiplex } from './engine/demultiplex.ts';
 import { removeContainer } from './container-removal.ts';
 import { callEngine } from './engine/engine.ts';
 
-/** The fields of the engine's statistics that matter here: `inactive_file` in version 2 of control groups, else the other. */
+/** The used fields of the engine's statistics: `inactive_file` in control groups version 2, `total_inactive_file` in version 1. */
 interface MemoryStatistics {
   memory_stats?: { usage?: number; stats?: { inactive_file?: number; total_inactive_file?: number } };
 }
 
 const COMPLAINT_BYTES = 4_096;
-/** How long a failed start waits for its removal: the engine may be what failed. The removal itself goes on. */
+/** How long a failed start waits for its removal, because the engine itself may have failed. The removal continues. */
 const FAILED_REMOVE_MS = 1_000;
-/** How long a container may live on after its channel: the supervisor ends with it, and everything with the supervisor. */
+/** How long a container may outlive its channel: the supervisor ends with the channel, and the container with the supervisor. */
 const STOP_MS = 5_000;
 
 /**
- * Creates, attaches to and starts a container. Whatever fails on the way removes it again.
+ * Creates a container, attaches to it and starts it. Any failure removes it again.
  *
- * @param remove kills and removes it; keeps in mind what it could not remove
+ * @param remove kills and removes the container; remembers a failed removal
  */
 export async function startContainer(
   engine: Docker,
@@ -31,11 +31,11 @@ export async function startContainer(
   signal: AbortSignal,
   remove: (container: Docker.Container) => Promise<void> = removeContainer,
 ): Promise<Sandbox> {
-  // By name, which is known before the engine has said that there is one.
+  // By name, which is known before the engine confirms the creation.
   const container = engine.getContainer(options.name ?? '');
   try {
     const { name, ...body } = options;
-    // The client puts all of the options into the address as well, where proxies and engines have a limit.
+    // By default, the client also puts all options into the URL, whose length proxies and engines limit.
     const request = { _query: { name }, _body: body } as Docker.ContainerCreateOptions;
     await callEngine('create a container', (abortSignal) => engine.createContainer({ ...request, abortSignal }));
     signal.throwIfAborted();
@@ -43,13 +43,13 @@ export async function startContainer(
       container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true, abortSignal }),
     );
     signal.throwIfAborted();
-    // Asked for before the start, so that no end is missed.
+    // Created before the start, so that it does not miss the end.
     const sandbox = containerSandbox(container, attached as Duplex, isolation, () => remove(container));
     await callEngine('start a container', (abortSignal) => container.start({ abortSignal }));
     signal.throwIfAborted();
     return sandbox;
   } catch (error) {
-    // An engine that does not answer keeps what it made until it does.
+    // If the engine does not answer, the container stays until the removal succeeds.
     await withinDeadline(remove(container), { limitMs: FAILED_REMOVE_MS, overdue: () => undefined }).catch(
       () => undefined,
     );
@@ -67,17 +67,17 @@ function containerSandbox(
   const channel = demultiplex(attached, (bytes) => {
     complaint = (complaint + bytes.toString('utf8')).slice(-COMPLAINT_BYTES);
   });
-  // The channel's own user hears of errors; without one yet, a container that ends at once must not end the host.
+  // The user of the channel handles errors. Before it attaches, the error of an early end must not crash the host.
   channel.on('error', () => undefined);
   let killed = false;
   let removed: Promise<void> | undefined;
   const { promise: exited, resolve: settle } = Promise.withResolvers<SandboxExit>();
   const removeOnce = (): Promise<void> => (removed ??= remove());
-  // The container ends with its channel, or the channel with it; the engine's last word is read before it is removed.
+  // Container and channel end together. The exit status is read before the removal.
   channel.once('close', () => {
     void readExit(container, () => killed).then((exit) => {
       settle(exit);
-      // Whoever kills it, or the sweep, tries again.
+      // `kill` or the sweep tries again.
       removeOnce().catch(() => (removed = undefined));
     });
   });
@@ -86,7 +86,7 @@ function containerSandbox(
     runner: 'docker',
     channel,
     diagnostics: [],
-    // No usage: the supervisor inside reads its own group's counters; a remote engine's are out of reach from here.
+    // No `usage`: the supervisor inside reads its own counters, because those of a remote engine cannot be read from here.
     memoryBytes: () => containerMemory(container),
     complaint: () => complaint,
     exited,
@@ -110,23 +110,23 @@ async function readExit(container: Docker.Container, killed: () => boolean): Pro
     );
     return { cause: 'exit', oom: State.OOMKilled, code: State.ExitCode };
   } catch {
-    // It lives on, the engine is gone, or somebody removed it: its own end is not known, ours may be the reason.
+    // It is still alive, was removed, or the engine does not answer: its end is unknown, unless it was killed.
     return { cause: killed() ? 'killed' : 'lost', oom: null, code: null };
   }
 }
 
-/** The memory that a container holds now, counted as the engine's own command line does. Null when it has ended. */
+/** The current memory of a container, counted like `docker stats`. Null after its end. */
 async function containerMemory(container: Docker.Container): Promise<number | null> {
   try {
     const { memory_stats: memory } = (await callEngine('read the memory of a container', (abortSignal) =>
-      // Once, without the second that a rate of the processor's time would take; its types do not know that word.
+      // One-shot skips the second for the CPU rate; the types lack the option.
       container.stats({ stream: false, 'one-shot': true, abortSignal } as { stream: false }),
     )) as unknown as MemoryStatistics;
     if (memory?.usage === undefined) return null;
     const { inactive_file, total_inactive_file } = memory.stats ?? {};
     return Math.max(0, memory.usage - (total_inactive_file ?? inactive_file ?? 0));
   } catch {
-    // It ended meanwhile, or the engine does not answer: the number is then unknown.
+    // The container has ended, or the engine does not answer.
     return null;
   }
 }

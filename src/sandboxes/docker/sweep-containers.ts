@@ -5,13 +5,13 @@ import { LABEL } from './container-options.ts';
 import { removeContainer, type ContainerRemoval } from './container-removal.ts';
 import { callEngine } from './engine/engine.ts';
 
-/** How long a container that has ended may wait for an owner that cannot be judged from here, in seconds. */
+/** How long an ended container is kept if its owner cannot be judged from here, in seconds. */
 const LEASE_S = 3_600;
 
 /**
- * Removes the containers of dead owners, and those that this runner could not remove before. One without our label, or of
- * another owner that may live, is never touched. A container that the engine is still making for a dead owner is not listed yet:
- * a later sweep removes it.
+ * Removes the containers of dead owners, and the containers that this runner could not remove before. Containers without the label, or
+ * of another owner that may be alive, are never touched. A container that the engine is still creating is not listed yet: a later sweep
+ * removes it.
  */
 export async function sweepContainers(
   engine: Docker,
@@ -43,8 +43,8 @@ export async function sweepContainers(
 }
 
 /**
- * An engine may serve several machines. The owner's own machine and process namespace judge whether it lives; what others
- * left is taken only when it has ended, and long ago.
+ * An engine may serve several machines. Only the owner's own machine and process namespace can judge the owner. Containers of other
+ * machines are removed only if they have ended and are older than the lease.
  */
 function isLeftOver({ Labels, State, Created }: Docker.ContainerInfo): boolean {
   const owner = parseOwnerName(Labels[LABEL.owner] ?? '');

@@ -17,38 +17,37 @@ import { sandboxMemoryMib } from '../sandbox-sizes.ts';
 const MIB = 1024 * 1024;
 const ROOT = '/sys/fs/cgroup';
 const FOLDER = 'skillcell';
-/** The supervisor's share beside user code. */
+/** The supervisor's share besides user code. */
 const SUPERVISOR_PIDS = 24;
 const CPU_PERIOD_US = 100_000;
 
-/** One control group for one sandbox, in one folder (version 2) or one a controller (version 1). */
+/** The control group of one sandbox, in one folder (version 2) or one folder per controller (version 1). */
 export interface ControlGroup {
   /**
-   * Files that a process of one thread writes `0` to in order to enter. Version 1 moves a single thread, and so a process of one,
-   * without the lock over all forks of the machine: taking that waits for every processor, 5 to 20 ms for the four groups instead
-   * of 0.2.
+   * Files to which a single-threaded process writes `0` in order to enter. Version 1 uses `tasks`, which moves a single thread without
+   * the lock over all forks of the machine. That lock waits for every processor: 5 to 20 ms for the four groups instead of 0.2 ms.
    */
   entrances: string[];
-  /** Holds its memory counters. */
+  /** Folder with its memory counters. */
   memoryFolder: string;
   usage(): SandboxUsage;
-  /** Bytes held now; null when the group is gone. */
+  /** Current memory in bytes; null after the removal of the group. */
   memoryBytes(): number | null;
-  /** Kills what is in the group now, whoever started it. */
+  /** Kills all processes in the group. */
   kill(): void;
-  /** Removes the group; it must be empty. Says whether it is gone. */
+  /** Removes the group, which must be empty. Returns true if it no longer exists. */
   remove(): boolean;
 }
 
 interface Layout {
-  /** Version 2 has one folder for all three. */
+  /** Version 2 has one folder for all controllers. */
   folders: { memory: string; pids: string; cpu: string; cpuacct: string };
   unified: boolean;
 }
 
 let known: Layout | null | undefined;
 
-/** The folders of groups that this process may make, or `null` where it may make none. Found out once. */
+/** The parent folders of groups that this process may create, or `null` if it may not. Checked once. */
 export function controlGroupLayout(): Layout | null {
   known ??= findLayout();
   return known;
@@ -61,7 +60,7 @@ function findLayout(): Layout | null {
   try {
     for (const folder of new Set(Object.values(folders))) {
       mkdirSync(folder, { recursive: true });
-      // Another user may have made it before.
+      // Another user may have created it.
       accessSync(folder, constants.W_OK);
     }
     if (unified) {
@@ -70,12 +69,12 @@ function findLayout(): Layout | null {
     }
     return { folders, unified };
   } catch {
-    // Not ours to write: an ordinary user, or a container with a read-only tree. Limits are then held otherwise.
+    // Not writable: an ordinary user, or a container with a read-only tree. Other means then enforce the limits.
     return null;
   }
 }
 
-/** Makes a group with the limits of a sandbox: the job's, its workspace's, and the supervisor's share. */
+/** Creates a group with the limits of a sandbox: job, workspace and supervisor together. */
 export function createControlGroup(name: string, limits: SandboxLimits): ControlGroup | null {
   const layout = controlGroupLayout();
   if (layout === null) return null;
@@ -127,7 +126,7 @@ function setLimits(
   }
 }
 
-/** Names of the groups that exist now, whoever made them. */
+/** Names of all existing groups, of any process. */
 export function listControlGroups(): string[] {
   const layout = controlGroupLayout();
   if (layout === null) return [];
@@ -138,7 +137,7 @@ export function listControlGroups(): string[] {
   return [...names];
 }
 
-/** Kills what is in a group by name, and removes the group. */
+/** Kills all processes in a group by name, and removes the group. */
 export function destroyControlGroup(name: string): boolean {
   const layout = controlGroupLayout();
   if (layout === null) return false;
@@ -157,12 +156,12 @@ function killMembers(path: string): void {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It has ended already.
     }
   }
 }
 
-/** A member in a process namespace that is not below ours is listed as 0, which as a target would be ourselves. */
+/** A member outside of this process namespace is listed as 0, and a kill of 0 would hit this process. */
 function membersOf(path: string): number[] {
   try {
     return readFileSync(join(path, 'cgroup.procs'), 'latin1')
@@ -180,7 +179,7 @@ function removeGroup(path: string): boolean {
     rmdirSync(path);
     return true;
   } catch (error) {
-    // Busy while its last process is being reaped; the caller tries again.
+    // The group is busy until its last process is reaped; the caller tries again.
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }

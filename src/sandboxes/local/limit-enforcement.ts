@@ -1,7 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
 import type { LimitEnforcement, RunnerReport } from '../runner.ts';
 
-/** How the local runner holds each limit at a level, with and without control groups of its own. */
+/** How the local runner enforces each limit at a level, with and without control groups. */
 export function limitEnforcement(level: 'none' | 'namespace', groups: boolean): RunnerReport['limits'] {
   const folder: LimitEnforcement = level === 'namespace' ? 'kernel' : 'watched';
   return {
@@ -14,11 +14,11 @@ export function limitEnforcement(level: 'none' | 'namespace', groups: boolean): 
 }
 
 const HOW: Record<Exclude<LimitEnforcement, 'kernel'>, string> = {
-  watched: 'is looked at several times a second, so that a fast program can pass it for a moment',
-  none: 'is not held here',
+  watched: 'is checked several times a second, so a fast program can exceed it for a moment',
+  none: 'is not enforced here',
 };
 
-/** The limits that the kernel does not hold, as diagnostics of a result. */
+/** The limits that the kernel does not enforce, as diagnostics of a result. */
 export function unenforcedLimits(level: 'none' | 'namespace', groups: boolean): Diagnostic[] {
   return Object.entries(limitEnforcement(level, groups)).flatMap(([limit, how]): Diagnostic[] =>
     how === 'kernel'

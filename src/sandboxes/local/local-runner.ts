@@ -18,7 +18,7 @@ const READY_MS = 10_000;
 
 /** Options of {@link createLocalRunner}. */
 export interface LocalRunnerOptions {
-  /** What runs inside the sandboxes. Default: this copy's own bundle. */
+  /** Runtime bundle of the sandboxes. Default: the bundle of this copy of skillcell. */
   bundle?: RuntimeBundle;
 }
 
@@ -51,7 +51,7 @@ export function createLocalRunner(given: LocalRunnerOptions = {}): Runner {
     if (spec.isolation !== 'none' && spec.isolation !== 'namespace') {
       throw new SkillcellError(
         'runner.isolation-unmet',
-        `Cannot start a sandbox: the local runner reaches level namespace, got ${spec.isolation}.`,
+        `Cannot start a sandbox: the local runner reaches level namespace at most, got ${spec.isolation}.`,
       );
     }
     signal.throwIfAborted();
@@ -100,7 +100,7 @@ export function createLocalRunner(given: LocalRunnerOptions = {}): Runner {
   };
 }
 
-/** Waits until the entry of a fresh sandbox has said that it and its executor are ready. */
+/** Waits until the entry of a new sandbox reports that it and its executor are ready. */
 export async function awaitReady(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
   createChannel(sandbox.channel, {

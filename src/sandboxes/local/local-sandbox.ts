@@ -8,7 +8,7 @@ import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
 import type { Sandbox, SandboxExit } from '../runner.ts';
 import type { ControlGroup } from './control-group.ts';
 
-/** Bytes kept of what the sandbox's own programs complain about. */
+/** Kept bytes of the stderr of the sandbox's own programs. */
 const COMPLAINT_BYTES = 4_096;
 
 /** The parts of a started local sandbox. */
@@ -17,17 +17,17 @@ export interface LocalSandboxParts {
   child: ChildProcess;
   group: ControlGroup | null;
   diagnostics: Diagnostic[];
-  /** What it means that the programs which were to isolate it said this and ended. */
+  /** Converts the stderr of a failed start of the isolating programs to an error. */
   startFailure?(complaint: string): SkillcellError | undefined;
-  /** Removes what only this sandbox used, after its last process has ended. */
+  /** Removes the files of this sandbox after its last process has ended. */
   cleanUp(): Promise<void>;
 }
 
-/** Puts the process that holds a local sandbox behind the runner contract. Its descriptor 3 is the channel. */
+/** Wraps the process of a local sandbox in the runner contract. Its descriptor 3 is the channel. */
 export function localSandbox(parts: LocalSandboxParts): Sandbox {
   const { isolation, child, group, diagnostics, cleanUp } = parts;
   const channel = child.stdio[3] as Duplex;
-  // The channel's own user hears of errors; without one yet, a sandbox that ends at once must not end the host.
+  // The user of the channel handles errors. Before it attaches, the error of an early end must not crash the host.
   channel.on('error', () => undefined);
   let complaint = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -51,7 +51,7 @@ export function localSandbox(parts: LocalSandboxParts): Sandbox {
     await removeGroup(group);
     await cleanUp();
   });
-  // A failure to clean up is reported by `kill`, and left to the sweep otherwise.
+  // `kill` reports a failed cleanup; otherwise the sweep repeats it.
   gone.catch(() => undefined);
 
   return {
@@ -68,12 +68,12 @@ export function localSandbox(parts: LocalSandboxParts): Sandbox {
     unref: () => handles.forEach((handle) => handle?.unref()),
     async kill() {
       killed = true;
-      // Its end is awaited, also by a process that has nothing else left to do.
+      // Keep this process alive until the sandbox has ended.
       ref();
-      // The group knows all of them, but for the first process in the moment before it enters.
+      // The group contains all processes, except the first one before it enters.
       if (isolation === 'none' && group !== null) group.kill();
       if (isolation === 'none' && group === null) {
-        // The entry ends what it started when its channel does; it is killed only when it does not.
+        // At the end of its channel, the entry ends all processes that it started. It is killed only if that fails.
         channel.destroy();
         const timer = setTimeout(() => child.kill('SIGKILL'), 2_500);
         await exited;
@@ -84,7 +84,7 @@ export function localSandbox(parts: LocalSandboxParts): Sandbox {
   };
 }
 
-/** Numbers that were read before the group was removed stay known. */
+/** Keeps the counters that were read before the removal of the group. */
 function keepKnown(before: SandboxUsage, now: SandboxUsage): SandboxUsage {
   return {
     cpuMs: now.cpuMs ?? before.cpuMs,
@@ -95,8 +95,8 @@ function keepKnown(before: SandboxUsage, now: SandboxUsage): SandboxUsage {
 }
 
 /**
- * A group is busy until the kernel has reaped its last process. At level none some may live on, which neither an ended
- * entry nor a cleared environment keeps the group from knowing.
+ * A group is busy until the kernel has reaped its last process. At level none, processes may outlive the entry; the group still
+ * contains them, even with a cleared environment.
  */
 async function removeGroup(group: ControlGroup | null): Promise<void> {
   for (let tries = 0; group !== null && tries < 200; tries += 1) {

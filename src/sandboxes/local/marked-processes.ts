@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 
 const MARK = 'SKILLCELL_JOB_MARK=';
 
-/** Processes of jobs at level none whose mark fits: the name of their sandbox, which begins with its owner. */
+/** Processes of jobs at level none with a fitting mark. The mark is the name of the sandbox, which begins with its owner. */
 export function markedProcesses(fits: (mark: string) => boolean): number[] {
   const found: number[] = [];
   for (const name of readdirSync('/proc')) {
@@ -11,7 +11,7 @@ export function markedProcesses(fits: (mark: string) => boolean): number[] {
     try {
       environment = readFileSync(`/proc/${name}/environ`, 'latin1');
     } catch {
-      // Another user's process, or one that has just ended.
+      // The process belongs to another user or has just ended.
       continue;
     }
     const mark = environment.split('\0').find((entry) => entry.startsWith(MARK));
@@ -20,7 +20,7 @@ export function markedProcesses(fits: (mark: string) => boolean): number[] {
   return found;
 }
 
-/** Kills the marked processes of one sandbox until none is left, or for a second: one round can miss a new child. */
+/** Kills the marked processes of one sandbox for up to a second, in several rounds: one round can miss a new child. */
 export async function killMarkedProcesses(mark: string): Promise<void> {
   const deadline = performance.now() + 1_000;
   for (;;) {
@@ -30,7 +30,7 @@ export async function killMarkedProcesses(mark: string): Promise<void> {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended by itself.
+        // It has ended already.
       }
     }
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -6,34 +6,34 @@ import { requireInterpreter } from './require-interpreter.ts';
 import { CODE_CACHE } from './runtime-cache.ts';
 
 const MIB = 1024 * 1024;
-/** An id that no account has: what root's sandboxes run as. */
+/** User id without an account, for sandboxes that root starts. */
 const SANDBOX_UID = '61184';
-/** The bundle's own files in /etc: an image for containers has the same. */
+/** Files of the bundle in /etc; the container image has the same. */
 const OWN_ETC = ['passwd', 'group', 'hosts', 'host.conf', 'nsswitch.conf', 'gai.conf'];
-/** What programs and packages in /usr read from this machine's /etc: how they are found, and what they cannot work without. */
+/** Files of the host's /etc that programs and packages in /usr need. */
 const HOST_ETC =
   'ld.so.cache alternatives fonts matplotlibrc mime.types protocols services ssl/certs ssl/openssl.cnf'.split(' ');
-/** Where the sandbox sees the runtime bundle. */
+/** Path of the runtime bundle in the sandbox. */
 const RUNTIME = '/opt/skillcell';
-/** Where the entry sees the memory counters of the sandbox's group. */
+/** Path of the sandbox's memory counters for the entry. */
 const GROUP = '/sys/fs/cgroup';
-/** Skills that a job may carry, and room for their folders. */
+/** MiB for the skills of a job, with room for their folders. */
 const SKILLS_MIB = 96;
 
-/** What the command of a sandbox at level namespace is made of. */
+/** Parts of the command of a sandbox at level namespace. */
 export interface NamespaceCommandParts {
   /** Path of bubblewrap. */
   bubblewrap: string;
-  /** The folder that the sandbox reads Node and the runtime bundle from. */
+  /** The folder with Node and the runtime bundle for the sandbox. */
   runtime: string;
   /** The first executor, by {@link namespaceExecutor}. */
   executor: string;
   spec: SandboxSpec;
-  /** Folder with the memory counters of the control group that counts and limits what the sandbox uses; null without one. */
+  /** Folder with the memory counters of the sandbox's control group; null without a control group. */
   memoryGroup: string | null;
 }
 
-/** The words that start a sandbox at level namespace: bubblewrap around the entry, without privileges. Says nothing of a job. */
+/** The command of a sandbox at level namespace: bubblewrap around the entry, without privileges. It depends on no job. */
 export function namespaceCommand({
   bubblewrap,
   runtime,
@@ -53,7 +53,7 @@ export function namespaceCommand({
     `${limits.workspaceMib * MIB}`,
     `${limits.workspaceInodes}`,
     `${limits.memoryMib * MIB}`,
-    // A control group counts all processes of the sandbox; without one the kernel counts those of the inner user.
+    // A control group counts all processes of the sandbox. Without it, the kernel counts the processes of the inner user.
     memoryGroup === null ? `${limits.pids}` : '0',
     `${RUNTIME}/launch/start-entry.cjs`,
     `--code-cache=${RUNTIME}/${CODE_CACHE}`,
@@ -64,7 +64,7 @@ export function namespaceCommand({
   ];
 }
 
-/** Without privileges before bubblewrap: a job that is root's uid may write root's files in /proc/sys. */
+/** Drops privileges before bubblewrap: a job with the uid of root could write root's files in /proc/sys. */
 function dropPrivileges(): string[] {
   return [
     '/usr/bin/setpriv',
@@ -81,13 +81,13 @@ function outerArguments(runtime: string, memoryGroup: string | null): string[] {
   return [
     ...['--unshare-user', '--uid', '0', '--gid', '0', '--unshare-pid', '--unshare-net', '--unshare-ipc'],
     ...['--unshare-uts', '--unshare-cgroup-try', '--hostname', 'sandbox', '--die-with-parent', '--new-session'],
-    // To mount the workspace with a limit of inodes, and to map the inner user: in a user namespace that owns nothing.
+    // To mount the workspace with an inode limit and to map the inner user, in a user namespace without any host rights.
     ...['--cap-drop', 'ALL', '--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETFCAP', '--clearenv'],
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin', '--setenv', 'LANG', 'C.UTF-8'],
     ...['--ro-bind', '/usr', '/usr', '--ro-bind', runtime, RUNTIME],
     ...topFolders(),
     ...etcOptions(runtime),
-    // For the entry, to see what user code holds; user code itself does not see it.
+    // For the entry, to read the memory of user code. User code does not see it.
     ...(memoryGroup === null ? [] : ['--ro-bind', memoryGroup, GROUP]),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', `${MIB}`, '--tmpfs', '/run', '--size', `${16 * MIB}`, '--tmpfs', '/tmp'],
@@ -97,7 +97,7 @@ function outerArguments(runtime: string, memoryGroup: string | null): string[] {
   ];
 }
 
-/** Options of bubblewrap for the links or folders at the top of a file system that programs in /usr are found through. */
+/** Bubblewrap options for the top-level links or folders that lead to programs in /usr. */
 export function topFolders(root = '/'): string[] {
   return ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => {
     const path = join(root, name);
@@ -107,7 +107,7 @@ export function topFolders(root = '/'): string[] {
   });
 }
 
-/** The sandbox's /etc: own files, files of this machine, and the zone of the image for containers. */
+/** The sandbox's /etc: files of the bundle, files of the host, and the time zone UTC like in the container image. */
 function etcOptions(runtime: string): string[] {
   return [
     ...OWN_ETC.flatMap((name) => ['--ro-bind', `${runtime}/etc/${name}`, `/etc/${name}`]),
@@ -116,19 +116,19 @@ function etcOptions(runtime: string): string[] {
   ];
 }
 
-/** Debian's Python reads its `sitecustomize.py` there. */
+/** Folders with the `sitecustomize.py` of Debian's Python. */
 function pythonFolders(): string[] {
   return readdirSync('/etc').filter((name) => /^python3(?:\.\d+)?$/.test(name));
 }
 
-/** The words that start the first executor, as a shell reads them. Throws where its interpreter is missing. */
+/** The shell command of the first executor. Throws if its interpreter is missing. */
 export function namespaceExecutor({ language, limits }: SandboxSpec): string {
   const { definition, interpreter } = requireInterpreter(language, `${RUNTIME}/bin/node`, isVisible);
   const start = { program: waitingProgram(definition, '/workspace'), env: {} };
   return shellWords(executorWords(definition, interpreter, RUNTIME, limits.memoryMib, start));
 }
 
-/** All that a sandbox sees of this machine. */
+/** True for host paths that the sandbox can see. */
 function isVisible(path: string): boolean {
   return /^\/(usr|bin)\//.test(path);
 }

@@ -2,7 +2,7 @@ import { findInterpreter, type Language, type LanguageDefinition } from '../../c
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { findLanguage } from '../../languages/languages.ts';
 
-/** A language that can start here, and where its interpreter is. */
+/** A language that can start here, and the path of its interpreter. */
 export interface FoundLanguage {
   definition: LanguageDefinition;
   interpreter: string;
@@ -11,8 +11,8 @@ export interface FoundLanguage {
 /**
  * Looks up a language and its interpreter.
  *
- * @param ownNode where the sandbox sees skillcell's own Node
- * @param visible whether the sandbox sees a path of this machine
+ * @param ownNode path of skillcell's own Node in the sandbox
+ * @param visible true for host paths that the sandbox can see
  * @throws SkillcellError `runtime.missing`
  */
 export function requireInterpreter(
@@ -25,7 +25,7 @@ export function requireInterpreter(
   const places = definition.interpreters?.filter(visible);
   const interpreter = findInterpreter({ ...definition, interpreters: places }, ownNode);
   if (interpreter === undefined)
-    throw missing(definition.title, `its interpreter is missing, got no ${places?.join(' or ') ?? ''}`);
+    throw missing(definition.title, `its interpreter is missing, there is no ${places?.join(' or ') ?? ''}`);
   return { definition, interpreter };
 }
 

@@ -25,8 +25,8 @@ import { seccompBpf } from '../seccomp/seccomp-bpf.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
 
 /**
- * Where sandboxes of level namespace read Node and the runtime bundle from: a copy that a process without privileges
- * can read, wherever the checkout is. Started by uid 0 it is root's, and nobody else can write it.
+ * The folder with Node and the runtime bundle for sandboxes of level namespace. It is a copy that an unprivileged process can
+ * read, wherever the checkout is. If uid 0 creates it, only root can write it.
  */
 export async function cachedRuntime(bundle: RuntimeBundle, cacheRoot: string = defaultCacheRoot()): Promise<string> {
   const key = `${cacheRoot} ${bundle.digest}`;
@@ -39,12 +39,12 @@ export async function cachedRuntime(bundle: RuntimeBundle, cacheRoot: string = d
   return folder;
 }
 
-/** Under way now: starts at the same time make one copy, and none takes away what another has just made. */
+/** Searches under way: concurrent starts create one copy, and none removes the copy of another. */
 const searches = new Map<string, Promise<string>>();
 
 /**
- * Folders that this process has used, as they were when it had looked at all of their bytes; it runs one Node and one version of
- * the bundle for all of its life.
+ * Folders of this process with their identity after a check of all bytes. A process runs one Node and one version of the bundle for
+ * its whole life.
  */
 const found = new Map<string, { folder: string; identity: string }>();
 
@@ -66,7 +66,7 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     await placeNode(cacheRoot, nodeId, join(fresh, 'bin', 'node'));
     await writeFile(join(fresh, FILTER), filter);
     await mkdir(join(fresh, CODE_CACHE));
-    // Where that fails every entry is compiled anew: slower, and otherwise the same.
+    // If this fails, every start compiles the entry again: slower, but otherwise the same.
     await execa(join(fresh, 'bin', 'node'), [join(fresh, 'compile-ahead.cjs'), join(fresh, CODE_CACHE)], {
       timeout: COMPILE_MS,
       reject: false,
@@ -74,10 +74,10 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     });
     await makeReadable(fresh);
     await writeFile(join(fresh, COMPLETE), identityOf(fresh, bundle));
-    // Another process may have finished first, and uses its copy by now.
+    // Another process may have finished first and may use its copy already.
     if (!isIntact(folder, bundle, filter)) await rm(folder, { recursive: true, force: true });
     await rename(fresh, folder).catch(async (error: unknown) => {
-      // It has the same digests.
+      // Another process has created an equal copy.
       if (!isIntact(folder, bundle, filter)) throw error;
     });
   } finally {
@@ -88,13 +88,13 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
   return folder;
 }
 
-/** For whoever removes old copies. A cache that is another user's keeps its times. */
+/** Updates the time for {@link pruneRuntimeCache}. The cache of another user keeps its times. */
 async function markUsed(folder: string): Promise<void> {
   const now = new Date();
   await utimes(folder, now, now).catch(() => undefined);
 }
 
-/** All versions of the bundle share one copy of Node, so that it takes its 100 MB on disk and in memory once. */
+/** All versions of the bundle share one copy of Node, which takes 100 MB on disk and in memory only once. */
 async function placeNode(cacheRoot: string, digest: string, target: string): Promise<void> {
   const shared = join(cacheRoot, `node-binary-${digest.slice(0, 32)}`);
   if (!existsSync(shared) || (await fileDigest(shared)) !== digest) {
@@ -110,14 +110,14 @@ async function placeNode(cacheRoot: string, digest: string, target: string): Pro
   try {
     await link(shared, target);
   } catch {
-    // Not every file system has links, and none has them without end.
+    // The file system may lack hard links, or their number may be exhausted.
     await copyFile(shared, target);
   }
 }
 
 const COMPILE_MS = 30_000;
 const COMPLETE = '.complete';
-/** Folder of what V8 made of the entry and its packages. */
+/** Folder with V8's code cache of the entry and its packages. */
 export const CODE_CACHE = 'code-cache';
 const FILTER = 'seccomp.bpf';
 
@@ -126,7 +126,7 @@ function defaultCacheRoot(): string {
   return defaultCacheFolder();
 }
 
-/** Whether the copy is whole, nobody has touched it since it was made, and it holds the bytes of the bundle and of the filter. */
+/** True if the copy is complete and unchanged, and holds the bytes of the bundle and of the filter. */
 function isIntact(folder: string, bundle: RuntimeBundle, filter: Uint8Array): boolean {
   try {
     if (knownIdentity(folder, bundle) === undefined) return false;
@@ -137,23 +137,23 @@ function isIntact(folder: string, bundle: RuntimeBundle, filter: Uint8Array): bo
         .digest('hex');
     return Object.entries(bundle.files).every(([path, wanted]) => digest(path) === wanted);
   } catch {
-    // Not there, or not whole: it is made anew.
+    // Missing or incomplete.
     return false;
   }
 }
 
-/** What the copy says of itself, where that is still so. */
+/** The recorded identity of the copy, if it is still true. */
 function knownIdentity(folder: string, bundle: RuntimeBundle): string | undefined {
   try {
     const identity = identityOf(folder, bundle);
     return readFileSync(join(folder, COMPLETE), 'utf8') === identity ? identity : undefined;
   } catch {
-    // A file of it is gone.
+    // A file is missing.
     return undefined;
   }
 }
 
-/** Size, change time and inode of all files: what a change of their bytes cannot leave as it is. */
+/** Size, inode, modification time and owner of all files: a change of their bytes changes it. */
 function identityOf(folder: string, bundle: RuntimeBundle): string {
   const lines: string[] = [];
   const compiled = readdirSync(join(folder, CODE_CACHE)).map((name) => `${CODE_CACHE}/${name}`);
@@ -164,7 +164,7 @@ function identityOf(folder: string, bundle: RuntimeBundle): string {
   return lines.join('\n');
 }
 
-/** Digest of this process's own Node, computed once per version of the file. */
+/** Digest of the Node of this process, computed once per version of the file. */
 async function nodeDigest(cacheRoot: string): Promise<string> {
   const status = await stat(process.execPath, { bigint: true });
   const identity = `${process.execPath} ${status.size} ${status.ino} ${status.mtimeNs}`;

@@ -15,10 +15,10 @@ import { startProcess } from './start-process.ts';
 
 const MIB = 1024 * 1024;
 
-/** Beginning of the names of all folders that jobs at level none work in. */
+/** Name prefix of all folders of jobs at level none. */
 export const WORK_FOLDER_PREFIX = 'skillcell-';
 
-/** Starts a sandbox at level none: a child process with a folder of its own. Development only. */
+/** Starts a sandbox at level none: a child process with its own folder. Only for development. */
 export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name: string): Promise<Sandbox> {
   requireInterpreter(spec.language);
   const root = join(tmpdir(), `${WORK_FOLDER_PREFIX}${name}`);
@@ -56,7 +56,7 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
       group,
       diagnostics: unenforcedLimits('none', group !== null),
       async cleanUp() {
-        // The entry has ended them unless it was itself killed, by the program or for want of memory.
+        // Usually the entry has ended them, unless it was itself killed by the program or for lack of memory.
         if (group === null && process.platform === 'linux') await killMarkedProcesses(name);
         await removeJobFolders(root);
       },
@@ -68,7 +68,7 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
   }
 }
 
-/** Of this job only: a folder of that name would be another's. */
+/** Creates a folder of this job. An existing folder would belong to another job, so it is an error. */
 async function makeOwn(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
@@ -78,22 +78,22 @@ async function makeOwn(folder: string): Promise<void> {
 }
 
 /**
- * The temporary folder of a job at level none, by the last part of the job's name: an address of a socket has room for 107 bytes, of which
- * the whole name would leave too few.
+ * The temporary folder of a job at level none. Its name has only the last part of the job's name: a socket address has room for 107 bytes,
+ * and the whole name would leave too few.
  */
 function temporaryBeside(root: string): string {
   return join(dirname(root), `${WORK_FOLDER_PREFIX}${basename(root).split('-').at(-1)}`);
 }
 
-/** Removes what a job at level none worked in. The folder that names its owner goes last: a sweep finds the other one by it. */
+/** Removes the folders of a job at level none. The folder with the owner's name goes last, because a sweep finds the other folder by it. */
 export async function removeJobFolders(root: string): Promise<void> {
   await removeTree(temporaryBeside(root));
   await removeTree(root);
 }
 
-/** Removes a folder that user code wrote, where it is there: never through a link, and past folders that were made unreadable or lie very deep. */
+/** Removes a folder of user code, if it exists. Follows no link, and handles unreadable and very deep folders. */
 async function removeTree(folder: string): Promise<void> {
-  // First: a removal that fails at one folder goes on with those beside it, and under the walk.
+  // Flatten first: `rm` would fail at one folder while it keeps removing others under this walk.
   for (const _ of flattenTree(folder)) await setImmediate();
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }

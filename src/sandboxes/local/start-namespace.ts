@@ -10,11 +10,11 @@ import { namespaceCommand, namespaceExecutor } from './namespace-command.ts';
 import { cachedRuntime } from './runtime-cache.ts';
 import { startProcess } from './start-process.ts';
 
-/** What brings level namespace where it is missing. */
+/** Advice if level namespace is missing. */
 export const NAMESPACE_ADVICE =
   'Level namespace needs Linux with user namespaces, bubblewrap and util-linux: `apt-get install bubblewrap util-linux`.';
 
-/** Starts a sandbox at level namespace: bubblewrap around the entry, and a second one inside it around user code. */
+/** Starts a sandbox at level namespace: bubblewrap around the entry, and a second bubblewrap inside around user code. */
 export async function startNamespace(spec: SandboxSpec, bundle: RuntimeBundle, name: string): Promise<Sandbox> {
   const bubblewrap = requirePrograms();
   const executor = namespaceExecutor(spec);
@@ -37,7 +37,7 @@ export async function startNamespace(spec: SandboxSpec, bundle: RuntimeBundle, n
   }
 }
 
-/** The path of bubblewrap; throws where it or a program beside it is missing. */
+/** The path of bubblewrap. Throws if bubblewrap or another needed program is missing. */
 export function requirePrograms(): string {
   if (process.platform !== 'linux') {
     throw unmet(`namespaces are a feature of Linux, got ${process.platform}`);
@@ -45,7 +45,7 @@ export function requirePrograms(): string {
   const bubblewrap = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap'].find((path) => existsSync(path));
   if (bubblewrap === undefined) throw unmet('bubblewrap (bwrap) is not installed');
   for (const program of ['/usr/bin/setpriv', '/usr/bin/prlimit']) {
-    if (!existsSync(program)) throw unmet(`util-linux is not complete, got no ${program}`);
+    if (!existsSync(program)) throw unmet(`util-linux is incomplete, there is no ${program}`);
   }
   return bubblewrap;
 }

@@ -9,8 +9,8 @@ import { markedProcesses } from './marked-processes.ts';
 import { removeJobFolders, WORK_FOLDER_PREFIX } from './start-direct.ts';
 
 /**
- * Removes what local sandboxes of dead owners left: marked processes, control groups, work folders. Other hosts may do the
- * same at the same time.
+ * Removes the marked processes, control groups and work folders of local sandboxes of dead owners. Other hosts may sweep at the same
+ * time.
  */
 export async function sweepLocal(signal?: AbortSignal): Promise<SweepReport> {
   const report: SweepReport = { removed: [], failed: [] };
@@ -34,10 +34,10 @@ export async function sweepLocal(signal?: AbortSignal): Promise<SweepReport> {
   return report;
 }
 
-/** What is removed is opened by paths: another user could put something else in the place of a folder on the way. */
+/** Only own folders are removed: the removal uses paths, and another user could replace a folder in the meantime. */
 function requireOwn(folder: string): void {
   const status = lstatSync(folder);
-  if (!status.isDirectory()) throw new Error('it is no folder');
+  if (!status.isDirectory()) throw new Error('it is not a folder');
   if (status.uid !== process.geteuid?.()) throw new Error('it belongs to another user');
 }
 
@@ -53,7 +53,7 @@ function killMarkedProcesses(report: SweepReport): void {
       process.kill(pid, 'SIGKILL');
       report.removed.push({ kind: 'process', name });
     } catch (error) {
-      // One that has ended since it was found is what was wanted.
+      // A process that has ended in the meantime counts as success.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') {
         report.failed.push({ kind: 'process', name, reason: String(error) });
       }

@@ -1,11 +1,11 @@
-/** Those who wait for a member that a pool is just starting, the longest waiting first. */
+/** Jobs that wait for a member whose start is under way, the longest waiting first. */
 export interface PoolClaims<T> {
   readonly size: number;
-  /** Resolves with a member that `accepts`, or with none. Rejects with the signal's reason. */
+  /** Adds a claim. Resolves with an accepted member, or with undefined. Rejects with the signal's reason. */
   add(accepts: (member: T) => boolean, signal: AbortSignal): Promise<T | undefined>;
-  /** @returns whether somebody took it */
+  /** Gives a member to the first claim that accepts it. @returns true if a claim took it */
   give(member: T): boolean;
-  /** Those beyond the first `kept` get none. */
+  /** Resolves all claims beyond the first `kept` with undefined. */
   refuseBeyond(kept: number): void;
 }
 
@@ -26,7 +26,7 @@ export function createPoolClaims<T>(): PoolClaims<T> {
       const claim: Claim = { accepts, settle: resolve };
       const leave = (): void => {
         const index = claims.indexOf(claim);
-        // Who has got a member keeps it, and sees the end of its job by itself.
+        // A claim with a member is no longer in the list, and its job handles the abort itself.
         if (index >= 0) claims.splice(index, 1);
         reject(signal.reason as Error);
       };

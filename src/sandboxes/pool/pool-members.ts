@@ -1,28 +1,28 @@
-/** Those that wait in a pool, the longest waiting first. */
+/** Waiting members of a pool, the longest waiting first. */
 export interface PoolMembers<T> {
   readonly size: number;
-  /** How many of them nobody asks just now. */
+  /** Number of members without a question under way. */
   readonly free: number;
   has(member: T): boolean;
   add(member: T): void;
-  /** @returns whether it was one of them */
+  /** @returns false if it was not a member */
   remove(member: T): boolean;
-  /** Removes and returns the longest waiting one that nobody asks and that `accepts`. */
+  /** Removes and returns the longest waiting free member that `accepts` approves. */
   take(accepts: (member: T) => boolean): T | undefined;
-  /** Removes and returns those beyond the first `kept`. */
+  /** Removes and returns all members beyond the first `kept`. */
   removeBeyond(kept: number): T[];
   first(): T | undefined;
   /**
-   * Asks one that is still a member, whom nobody can take meanwhile, after who asks it already. One that rejects is removed, and
-   * `onLost` told.
+   * Asks a member, after any question under way. It cannot be taken in the meantime. A member that rejects is removed and passed to
+   * `onLost`. Does nothing if it is no longer a member.
    */
   ask(member: T, ask: (member: T) => Promise<void>, onLost: (member: T, error: unknown) => void): Promise<void>;
   /**
-   * Asks one after the other: all at once would be work for the whole machine. One at a time is asked, and none by two.
+   * Asks all members one after the other: all at once would load the whole machine.
    *
-   * @param isBusy whether jobs run now, which go before
-   * @param ask rejects when a member doesn't answer; one that is still a member then is removed
-   * @param onLost told of a member that was removed, and why
+   * @param isBusy true while jobs run; members are then skipped
+   * @param ask rejects if a member does not answer; the member is then removed
+   * @param onLost called with each removed member and the reason
    */
   askAll(
     isBusy: () => boolean,
@@ -37,7 +37,7 @@ export function createPoolMembers<T>(): PoolMembers<T> {
   const asked = new Map<T, Promise<void>>();
   const remove = (member: T): boolean => members.delete(member);
   const askOne: PoolMembers<T>['ask'] = async (member, ask, onLost) => {
-    // Several may wait for the same answer; each looks again who was first.
+    // Several callers may wait for the same answer, so each checks again.
     while (asked.has(member)) await asked.get(member);
     if (!members.has(member)) return;
     const answered = ask(member)

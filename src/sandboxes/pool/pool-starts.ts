@@ -2,11 +2,11 @@ import { createPoolClaims } from './pool-claims.ts';
 import type { StartBackoff } from './start-backoff.ts';
 import { waitWhileBusy } from '../wait-while-busy.ts';
 
-/** The starts of a pool: some at once, after jobs that run, in their turn. */
+/** The starts of a pool: a few in parallel, in turns with other pools, and after running jobs. */
 export interface PoolStarts<T> {
-  /** Begins as many as the pool lacks and as may run at once. */
+  /** Starts the missing members, up to the limit of parallel starts. */
   refill(): void;
-  /** Waits for a member that is being started now; none where there is none for this caller, or where its start fails. */
+  /** Waits for a member whose start is under way. Resolves with undefined if no start is free for this caller, or if it fails. */
   next(accepts: (member: T) => boolean, signal: AbortSignal): Promise<T | undefined>;
   readonly underWay: ReadonlySet<Promise<void>>;
 }
@@ -14,33 +14,33 @@ export interface PoolStarts<T> {
 /** Options of {@link createPoolStarts}. */
 export interface PoolStartsOptions<T> {
   start(signal: AbortSignal): Promise<T>;
-  /** Waits for a turn; returns what gives it back. */
+  /** Waits for a turn; returns a function that gives the turn back. */
   enter?: ((signal: AbortSignal) => Promise<() => void>) | undefined;
-  /** At once; one while starts fail. */
+  /** Most parallel starts; one while starts fail. */
   parallelStarts: number;
   backoff: StartBackoff;
-  /** Whether jobs run: they go first, for a while. */
+  /** True while jobs run: they go first, for a while. */
   isBusy(): boolean;
   closed: AbortSignal;
-  /** How many members the pool would take. */
+  /** Number of members that the pool lacks. */
   lacking(): number;
-  /** Whether the next job would find none. */
+  /** True if the next job would find no member. */
   isEmpty(): boolean;
-  /** Takes a member that nobody waits for, after so many milliseconds. */
+  /** Takes a started member without a claim. `startMs` is the duration of its start. */
   onReady(member: T, startMs: number): Promise<void>;
   onFailed(error: unknown): void;
 }
 
 const BUSY_TRIES = 20;
-/** Where no member waits the next job would start cold: only a short one is given the processors first. */
+/** Without a waiting member, the next job would start cold, so the start waits less. */
 const BUSY_TRIES_EMPTY = 12;
 
-/** Creates the starts of one pool; the first begin with {@link PoolStarts.refill}. */
+/** Creates the starts of one pool; {@link PoolStarts.refill} begins the first starts. */
 export function createPoolStarts<T>(options: PoolStartsOptions<T>): PoolStarts<T> {
   const { backoff, isBusy, closed } = options;
   const claims = createPoolClaims<T>();
   const underWay = new Set<Promise<void>>();
-  /** Starts that wait for their turn: nobody knows how long. */
+  /** Starts that wait for their turn, for an unknown time. */
   let queued = 0;
 
   const refill = (): void => {

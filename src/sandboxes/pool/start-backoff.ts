@@ -1,26 +1,26 @@
 const FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
-/** The wait between starts that fail. */
+/** The backoff between failing starts. */
 export interface StartBackoff {
-  /** Whether the next start has to wait. */
+  /** True if the next start must wait. */
   readonly isWaiting: boolean;
-  /** Whether the last start that ended has failed. */
+  /** True if the last ended start failed. */
   readonly isFailing: boolean;
-  /** A start failed: the next one waits, twice as long as the one before. Starts that fail together count once. */
+  /** Reports a failed start: the next start waits, twice as long as before. Failures during a wait count once. */
   failed(): void;
-  /** A start went well: the next failure begins with the shortest wait. */
+  /** Reports a successful start: the next failure begins with the shortest wait. */
   succeeded(): void;
-  /** Ends a wait now, if there is one. */
+  /** Ends the wait now, if there is one. */
   end(): void;
   /** Ends a wait without its `onEnd`. */
   close(): void;
 }
 
 /**
- * Creates a wait of 0.5 s at first and 30 s at most.
+ * Creates a backoff of 0.5 s at first and 30 s at most.
  *
- * @param onEnd called when a wait is over
+ * @param onEnd called at the end of each wait
  */
 export function createStartBackoff(onEnd: () => void): StartBackoff {
   let waitMs = 0;

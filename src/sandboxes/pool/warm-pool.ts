@@ -3,17 +3,17 @@ import { createPoolStarts } from './pool-starts.ts';
 import { createStartBackoff } from './start-backoff.ts';
 import { waitWhileBusy } from '../wait-while-busy.ts';
 
-/** The median of the numbers that came last. */
+/** The median of the last numbers. */
 export interface RecentMedian {
   add(value: number): void;
   /** Null before the first number. */
   median(): number | null;
 }
 
-/** Prepares members of a pool that wait already, one after the other: who needs one takes it as it is. */
+/** Prepares waiting members of a pool one after the other. An unprepared member can still be taken. */
 interface PoolPreparation<T> {
   add(member: T): void;
-  /** The preparation of all that were added, while there is something to do. */
+  /** The preparation of all added members, or undefined if there is nothing to do. */
   readonly underWay: Promise<void> | undefined;
 }
 
@@ -21,49 +21,49 @@ interface PoolPreparation<T> {
 interface PoolPreparationOptions<T> {
   members: PoolMembers<T>;
   prepare(member: T): Promise<void>;
-  /** Whether jobs run: they go first, for a while. */
+  /** True while jobs run: they go first, for a while. */
   isBusy(): boolean;
   closed: AbortSignal;
-  /** Told of a member whose preparation failed, and why. It is none any more. */
+  /** Called with a removed member whose preparation failed, and the reason. */
   onLost(member: T, error: unknown): void;
 }
 
-/** Half a second: jobs that come one after the other find members that are as good as cold ones, and sooner. */
+/** Half a second. During a burst of jobs, members stay unprepared, but are still faster than a cold start. */
 const BUSY_TRIES = 100;
 
 /** Options of {@link createWarmPool}. */
 export interface WarmPoolOptions<T> {
-  /** How many members wait. */
+  /** Number of waiting members. */
   size: number;
-  /** Starts one member and resolves when it is ready for its one job. */
+  /** Starts one member and resolves when it is ready for its single job. */
   start(signal: AbortSignal): Promise<T>;
-  /** Waits for a turn to start, where several pools share one machine; returns what gives it back. Default: there is no wait. */
+  /** Waits for a turn to start if several pools share one machine; returns a function that gives the turn back. Default: no wait. */
   enter?(signal: AbortSignal): Promise<() => void>;
-  /** What is done once with a waiting member, while no jobs run: the next job is quicker then. Default: nothing. */
+  /** Prepares a waiting member once, while no jobs run, to make its job faster. Default: no preparation. */
   prepare?(member: T, signal: AbortSignal): Promise<void>;
   destroy(member: T): Promise<void>;
   /** Calls back when a member ends by itself. */
   onEnd(member: T, callback: () => void): void;
-  /** Whether jobs run now; starting a member then waits a little, so that it takes no processor from them. */
+  /** True while jobs run. A start of a member then waits a little, so that it takes no processor from them. */
   isBusy(): boolean;
-  /** Told when a start, a check or an end fails; after a start, the next one waits longer. */
+  /** Called when a start, a preparation, a check or an end fails. After a failed start, the next start waits longer. */
   onFailure(error: unknown): void;
-  /** Starts at once; one at a time while starts fail. @default 2 */
+  /** Most parallel starts; one at a time while starts fail. @default 2 */
   parallelStarts?: number;
-  /** Resolves when a waiting member answers. One that rejects is replaced. Default: members are not asked. */
+  /** Resolves when a waiting member answers. A member that rejects is replaced. Default: no checks. */
   check?(member: T): Promise<void>;
-  /** How often waiting members are asked. @default 60,000 ms */
+  /** Interval of the checks. @default 60,000 ms */
   checkIntervalMs?: number;
-  /** After this long without a job all members but one end. @default 300,000 ms */
+  /** After this time without a job, all members but one end. @default 300,000 ms */
   idleMs?: number;
 }
 
-/** What a pool has done so far, and has now. */
+/** Counters and current state of a pool. */
 export interface WarmPoolCounts {
-  /** Members that it keeps: fewer when nobody came for a while. */
+  /** Number of members to keep; at most one after `idleMs` without a job. */
   size: number;
   waiting: number;
-  /** Of the jobs whose demand fits: those that got a member that waited, and those that did not. */
+  /** Fitting jobs that got a waiting member (hits), and that did not (misses). */
   hits: number;
   misses: number;
   startFailures: number;
@@ -71,23 +71,23 @@ export interface WarmPoolCounts {
   refillMs: number | null;
 }
 
-/** Members that are started ahead and used once each. */
+/** Members that are started ahead of jobs. Each member serves one job. */
 export interface WarmPool<T> extends AsyncDisposable {
-  /** Takes the member that is ready for longest, of those that `accepts` if it is given; or none. */
+  /** Takes the longest waiting member that `accepts` approves (default: any), or returns undefined. */
   take(accepts?: (member: T) => boolean): T | undefined;
   /**
-   * Waits for a member that is being started now, which comes sooner than one that is started anew; none where there is none
-   * for this caller, or where the start fails. The member is not prepared.
+   * Waits for a member whose start is under way: it is ready sooner than a new start. Resolves with undefined if no start is free for
+   * this caller, or if the start fails. The member is not prepared.
    */
   next(accepts: (member: T) => boolean, signal: AbortSignal): Promise<T | undefined>;
-  /** A job that could have been served had to be started elsewhere. */
+  /** Counts a fitting job that got no member of this pool. */
   missed(): void;
-  /** A start elsewhere went well: a pool that waits after failures tries again at once. */
+  /** Ends the backoff at once, because a start elsewhere has succeeded. */
   retry(): void;
   /** Resolves when the pool is full and its members are prepared, or its starts fail. */
   filled(): Promise<void>;
   counts(): WarmPoolCounts;
-  /** A member that waits, to be looked at. */
+  /** A waiting member, for inspection; it stays in the pool. */
   sample(): T | undefined;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Holds where the lower 32 bits of an argument, reduced to the bits of the mask, equal the value. */
+/** True if the lower 32 bits of an argument, masked, equal the value. */
 export interface ArgumentTest {
   readonly index: number;
   readonly mask: number;
@@ -6,15 +6,15 @@ export interface ArgumentTest {
 }
 
 /**
- * A system call that is allowed for some arguments only. The kernel reads each of these arguments as a type of 32 bits
- * or fewer, so the upper half must not take part: a comparison of 64 bits lets a forbidden value pass with noise above.
+ * A system call that is allowed only for some arguments. The kernel reads each of these arguments as a type of at most 32 bits, so the
+ * upper half must be ignored: a comparison of 64 bits would pass a forbidden value with extra upper bits.
  */
 export type ArgumentRule = {
   readonly names: readonly string[];
   readonly why: string;
 } & (
   | {
-      /** Allowed where all tests of at least one of these lists hold. */
+      /** Allowed if all tests of at least one list hold. */
       readonly allowWhen: readonly (readonly ArgumentTest[])[];
     }
   | {
@@ -54,7 +54,7 @@ function fileTypeAt(index: number): ArgumentTest[][] {
   return FILE_TYPES.map((value) => [{ index, mask: FILE_TYPE_MASK, value }]);
 }
 
-/** The system calls that are allowed for some arguments only. */
+/** The system calls that are allowed only for some arguments. */
 export const ARGUMENT_RULES: readonly ArgumentRule[] = [
   {
     names: ['clone'],
@@ -91,7 +91,7 @@ export const ARGUMENT_RULES: readonly ArgumentRule[] = [
 ];
 
 /**
- * System calls that answer ENOSYS. libc falls back from clone3, whose flags lie behind a pointer that a filter can't
- * follow, to clone; EPERM would make every thread and child process fail.
+ * System calls that fail with ENOSYS. The flags of clone3 are behind a pointer, which a filter cannot follow. On ENOSYS, libc falls back to
+ * clone; on EPERM, every start of a thread or child process would fail.
  */
 export const UNIMPLEMENTED_CALLS: readonly string[] = ['clone3'];

@@ -1,4 +1,4 @@
-/** A block of 32-bit values: all that agree with `value` in the bits of `mask`. */
+/** A block of 32-bit values: all values that equal `value` in the bits of `mask`. */
 interface ValueBlock {
   readonly mask: number;
   readonly value: number;
@@ -7,12 +7,12 @@ interface ValueBlock {
 const BITS = 32;
 
 /**
- * Blocks that hold every 32-bit value but the named ones. libseccomp compares all 64 bits for inequality, though the
- * kernel reads only the lower half of some arguments; masked equality is the one comparison that can leave the upper half
- * out, so "none of these" becomes a set of masked equalities.
+ * Blocks that contain every 32-bit value except the given ones. The inequality test of libseccomp compares all 64 bits, but the kernel
+ * reads only the lower half of some arguments. Only masked equality can ignore the upper half, so "none of these" becomes a set of
+ * masked equalities.
  *
  * @param values - unsigned 32-bit values to leave out
- * @returns disjoint blocks, each as large as can be
+ * @returns disjoint blocks of maximal size
  */
 export function blocksOfOtherValues(values: readonly number[]): ValueBlock[] {
   const split = (first: number, freeBits: number, inside: readonly number[]): ValueBlock[] => {

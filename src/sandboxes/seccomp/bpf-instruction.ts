@@ -1,6 +1,6 @@
 /**
- * One classic BPF instruction, `struct sock_filter` of `linux/filter.h`. Jump offsets count the instructions that are
- * skipped, so a sequence of instructions can be moved as a whole.
+ * One classic BPF instruction, `struct sock_filter` of `linux/filter.h`. Jump offsets count skipped instructions, so a sequence of
+ * instructions can be moved as a whole.
  */
 export interface BpfInstruction {
   readonly code: number;
@@ -9,7 +9,7 @@ export interface BpfInstruction {
   readonly operand: number;
 }
 
-/** The farthest that a conditional jump reaches: its offsets have 8 bits. */
+/** Maximum distance of a conditional jump: its offsets have 8 bits. */
 export const FARTHEST_CONDITIONAL_JUMP = 255;
 
 const BYTES_PER_INSTRUCTION = 8;
@@ -28,17 +28,17 @@ export function keepBits(mask: number): BpfInstruction {
   return instruction(0x54, mask);
 }
 
-/** `BPF_JMP | BPF_JA`: skips that many instructions, without the limit of a conditional jump. */
+/** `BPF_JMP | BPF_JA`: skips `count` instructions, without the limit of a conditional jump. */
 export function skip(count: number): BpfInstruction {
   return instruction(0x05, count);
 }
 
-/** `BPF_JMP | BPF_JEQ | BPF_K`: skips `jumpTrue` instructions where the accumulator equals the value, else `jumpFalse`. */
+/** `BPF_JMP | BPF_JEQ | BPF_K`: skips `jumpTrue` instructions if the accumulator equals the value, else `jumpFalse`. */
 export function skipIfEqual(value: number, jumpTrue: number, jumpFalse: number): BpfInstruction {
   return instruction(0x15, value, jumpTrue, jumpFalse);
 }
 
-/** `BPF_JMP | BPF_JGE | BPF_K`: as {@link skipIfEqual}, for an unsigned accumulator that is at least the value. */
+/** `BPF_JMP | BPF_JGE | BPF_K`: like {@link skipIfEqual}, if the unsigned accumulator is at least the value. */
 export function skipIfAtLeast(value: number, jumpTrue: number, jumpFalse: number): BpfInstruction {
   return instruction(0x35, value, jumpTrue, jumpFalse);
 }

@@ -13,7 +13,7 @@ import {
 import { SECCOMP_GROUPS } from './seccomp-groups.ts';
 import { type SeccompArchitecture, systemCallNumbers } from './system-call-numbers.ts';
 
-/** Neighbouring numbers with the same code, which ends in a verdict; a range ends where the next one begins. */
+/** Consecutive call numbers with the same code, which ends in a verdict. A range ends where the next one begins. */
 export interface NumberRange {
   readonly first: number;
   readonly code: readonly BpfInstruction[];
@@ -66,7 +66,7 @@ function codeOfRule(rule: ArgumentRule): Code {
   return [...alternatives, ...REFUSE];
 }
 
-/** The code of every call number that isn't refused. */
+/** The code of every call number that is not refused. */
 function codeByNumber(numbers: ReadonlyMap<string, number>): Map<number, Code> {
   const codes = new Map<number, Code>();
   const assign = (names: readonly string[], code: Code): void => {
@@ -81,7 +81,7 @@ function codeByNumber(numbers: ReadonlyMap<string, number>): Map<number, Code> {
   return codes;
 }
 
-/** All call numbers, neighbours with the same code taken together. */
+/** All call numbers; consecutive numbers with the same code form one range. */
 function numberRanges(numbers: ReadonlyMap<string, number>): NumberRange[] {
   const codes = codeByNumber(numbers);
   const newest = Math.max(...numbers.values());
@@ -90,18 +90,17 @@ function numberRanges(numbers: ReadonlyMap<string, number>): NumberRange[] {
     const code = codes.get(number) ?? REFUSE;
     if (ranges.at(-1)?.code !== code) ranges.push({ first: number, code });
   }
-  // A libc that knows a newer call falls back to an older one on ENOSYS, but takes EPERM for the final answer.
+  // On ENOSYS, libc falls back from a newer call to an older one; it takes EPERM as final.
   ranges.push({ first: newest + 1, code: UNIMPLEMENTED });
   return ranges;
 }
 
 /**
- * The seccomp filter of user code as a classic BPF program: `struct sock_filter` after `struct sock_filter`, as
- * bubblewrap reads it from the descriptor of `--seccomp`. Calls that aren't listed answer EPERM, calls newer than our
- * table ENOSYS; a call through the interface of another architecture (i386, x32, 32-bit arm) kills the process, since
- * its numbers mean other calls.
+ * The seccomp filter of user code as a classic BPF program: an array of `struct sock_filter`, in the form that bubblewrap reads from
+ * the descriptor of `--seccomp`. Unlisted calls fail with EPERM, calls newer than the table with ENOSYS. A call through the interface
+ * of another architecture (i386, x32, 32-bit arm) kills the process, because its numbers mean other calls.
  *
- * @param architecture - the processor that the filter is for, as in `process.arch`
+ * @param architecture - target processor, as in `process.arch`
  * @returns the bytes of the program
  */
 export function seccompBpf(architecture: SeccompArchitecture): Uint8Array {
@@ -117,9 +116,9 @@ export function seccompBpf(architecture: SeccompArchitecture): Uint8Array {
 }
 
 /**
- * A binary search for the range that holds the number in the accumulator, each range's code being a leaf.
+ * A binary search for the range of the number in the accumulator. The leaves are the code of the ranges.
  *
- * @param ranges - at least one, ascending; numbers below the first one go to it
+ * @param ranges - at least one range, ascending; numbers below the first range belong to it
  */
 export function searchTree(ranges: readonly NumberRange[]): readonly BpfInstruction[] {
   const half = ranges.length >> 1;

@@ -2,7 +2,7 @@ import { ARGUMENT_RULES, UNIMPLEMENTED_CALLS, type ArgumentRule, type ArgumentTe
 import { SECCOMP_GROUPS } from './seccomp-groups.ts';
 import { blocksOfOtherValues } from './blocks-of-other-values.ts';
 
-/** A test of an argument, in the engine's words: `(argument & value) == valueTwo`. */
+/** A test of an argument in the engine's form: `(argument & value) == valueTwo`. */
 export interface EngineArgumentTest {
   index: number;
   value: number;
@@ -18,7 +18,7 @@ export interface EngineSystemCallRule {
   args?: EngineArgumentTest[];
 }
 
-/** A seccomp profile as container engines read it from `--security-opt seccomp=`. */
+/** A seccomp profile in the form that container engines read from `--security-opt seccomp=`. */
 export interface EngineSeccompProfile {
   defaultAction: 'SCMP_ACT_ERRNO';
   defaultErrnoRet: number;
@@ -40,9 +40,9 @@ function engineTest({ index, mask, value }: ArgumentTest): EngineArgumentTest {
 }
 
 /**
- * The same filter as `seccompBpf`, as the profile that Docker and other OCI engines take, for both architectures. Engines
- * answer ENOSYS for calls newer than a profile by themselves, and end the caller on another architecture's interface,
- * because no architecture has a sub-architecture here. It says nothing of why: an engine reads all of it for each container.
+ * The same filter as `seccompBpf`, as a profile for Docker and other OCI engines, for both architectures. Engines return ENOSYS for
+ * calls newer than a profile on their own. They kill a caller through another architecture's interface, because no architecture here
+ * has a sub-architecture. The profile has no reasons: an engine reads all of it for each container.
  *
  * @returns a new object, ready for `JSON.stringify`
  */

@@ -1,4 +1,4 @@
-/** System calls that every sandboxed program may make with any argument, and the reason why. */
+/** System calls that every sandboxed program may make with any argument, and the reason. */
 export interface SeccompGroup {
   readonly purpose: string;
   readonly why: string;
@@ -10,9 +10,8 @@ function group(purpose: string, why: string, names: string): SeccompGroup {
 }
 
 /**
- * The allowed system calls. Everything that stands neither here nor in `ARGUMENT_RULES` is refused, so a call is listed
- * only where Node, Python, bash, the core utilities or the libc below them need it, and a newer variant of a call stands
- * beside the old one. docs/seccomp.md says what stays out and why.
+ * The allowed system calls. All calls outside of this list and `ARGUMENT_RULES` are refused. A call is listed only if Node, Python, bash, the
+ * core utilities or their libc need it; a newer variant of a call is listed beside the old one. docs/seccomp.md explains the refused calls.
  */
 export const SECCOMP_GROUPS: readonly SeccompGroup[] = [
   group(

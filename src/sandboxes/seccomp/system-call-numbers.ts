@@ -1,10 +1,10 @@
-/** A processor architecture that the filter is built for, named as in `process.arch`. */
+/** A supported processor architecture, named as in `process.arch`. */
 export type SeccompArchitecture = 'x64' | 'arm64';
 
 /**
- * Name, x86_64 number and arm64 number of each 64-bit system call up to Linux 7.0; a dash where an architecture has none.
- * Facts of the kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and `scripts/syscall.tbl`; a test compares them with
- * the kernel headers of the machine. Append new calls: their numbers never change.
+ * Name, x86_64 number and arm64 number of each 64-bit system call up to Linux 7.0; a dash if an architecture lacks the call. Source: the
+ * kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and `scripts/syscall.tbl`; a test compares them with the kernel headers of the
+ * machine. Append new calls: numbers never change.
  */
 const TABLE = `
 read 0 63, write 1 64, open 2 -, close 3 57, stat 4 -, fstat 5 80, lstat 6 -, poll 7 -, lseek 8 62, mmap 9 222,
@@ -79,7 +79,7 @@ rseq_slice_yield 471 471
 /**
  * The system call numbers of one architecture.
  *
- * @param architecture - whose numbers
+ * @param architecture - architecture of the numbers
  * @returns number by name; a call that the architecture lacks has no entry
  */
 export function systemCallNumbers(architecture: SeccompArchitecture): ReadonlyMap<string, number> {

@@ -428,7 +428,7 @@ describe('skillcell doctor and sweep', () => {
     const { code, stdout, stderr } = await runCli(['sweep', '--json'], {
       env: { DOCKER_HOST: 'unix:///nowhere/engine.sock' },
     });
-    const reason = 'Cannot reach the Docker engine: there is no socket, got /nowhere/engine.sock';
+    const reason = 'Cannot reach the Docker engine: the socket does not exist, got /nowhere/engine.sock';
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
     expect(asJson(stdout)).toEqual({
       error: {

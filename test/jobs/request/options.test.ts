@@ -208,8 +208,8 @@ describe('runners refuse, naming field, value and what is allowed', () => {
       () => createDockerRunner({ host: 'nope' }),
       'Cannot create the docker runner: host must name an engine, but its address has none of the forms unix:///PATH, tcp://HOST:PORT, http://HOST:PORT or https://HOST:PORT, got nope.',
     ],
-    [() => createDockerRunner({ host: 'unix://run/a.sock' }), 'its socket is no absolute path, got unix://run/a.sock.'],
-    [() => createDockerRunner({ host: 'tcp://127.0.0.1:0' }), 'host must name an engine, but its port is none, got 0.'],
+    [() => createDockerRunner({ host: 'unix://run/a.sock' }), 'its socket is not an absolute path, got unix://run/a.sock.'],
+    [() => createDockerRunner({ host: 'tcp://127.0.0.1:0' }), 'host must name an engine, but its port is not valid, got 0.'],
     [() => createDockerRunner({ host: 'tcp://127.0.0.1:99999' }), 'its address is not HOST:PORT alone, got one that'],
     [
       () => createDockerRunner({ host: 'tcp://a:hunter2@b:1' }),

@@ -74,7 +74,7 @@ it('leaves alone what belongs to another user, and says so', async (context) => 
 
 it('leaves alone what is no folder, and says so', async () => {
   symlinkSync(tmpdir(), join(temporary, `${WORK_FOLDER_PREFIX}${dead}-link`));
-  await expectLeft('Error: it is no folder');
+  await expectLeft('Error: it is not a folder');
 });
 
 it('does not mind another sweep at the same time', async () => {

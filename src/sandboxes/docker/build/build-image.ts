@@ -13,29 +13,29 @@ import { imagePackages } from './image-packages.ts';
 import { localBase } from './local-base.ts';
 
 const OFFICIAL_BASE = 'node:24-bookworm-slim';
-/** A registry that does not answer by then is taken as none. */
+/** A registry without an answer in this time counts as missing. */
 const PULL_MS = 20_000;
 const BUILD_MS = 30 * 60_000;
 
 /** Options of {@link buildImage}. */
 export interface BuildImageOptions {
   flavor: ImageFlavor;
-  /** Base image; without it the official one where it can be had, else one made here. */
+  /** Base image. Default: the official one if it is available, else one built here. */
   base?: string;
   bundle: RuntimeBundle;
-  /** Told what happens, a line at a time. */
+  /** Called with each line of the progress. */
   onProgress(line: string): void;
 }
 
 /**
- * Builds the image of the sandboxes. Layers of an earlier build on the same inputs are used again.
+ * Builds the image of the sandboxes. Layers of an earlier build with the same inputs are reused.
  *
- * @returns the image's id
+ * @returns the id of the image
  * @throws SkillcellError `image.build-failed`, `engine.unavailable`, `engine.failed`, `runner.isolation-unmet`
  */
 export async function buildImage(engine: Docker, options: BuildImageOptions): Promise<string> {
   const { flavor, bundle, onProgress } = options;
-  // An engine that does not answer is found out before anything is asked of a registry.
+  // Check the engine before any request to a registry.
   await checkEngine(engine);
   const base = options.base ?? (await chooseBase(engine, onProgress));
   const needsNode = base.startsWith('skillcell-base:');
@@ -64,7 +64,10 @@ export async function buildImage(engine: Docker, options: BuildImageOptions): Pr
   );
   const id = await imageId(engine, name);
   if (id === undefined)
-    throw new SkillcellError('image.build-failed', `Cannot build the image: it is gone, got ${name}.`);
+    throw new SkillcellError(
+      'image.build-failed',
+      `Cannot build the image: the engine lost it after the build, got ${name}.`,
+    );
   return id;
 }
 
@@ -84,12 +87,12 @@ async function chooseBase(engine: Docker, onProgress: (line: string) => void): P
     onProgress(`base: ${OFFICIAL_BASE}, from the registry`);
     return OFFICIAL_BASE;
   } catch (error) {
-    onProgress(`base: no registry (${(error as Error).message.slice(0, 120)}), so one is made from Debian's packages`);
+    onProgress(`base: no registry (${(error as Error).message.slice(0, 120)}), so it is built from Debian packages`);
     return await localBase(engine, onProgress);
   }
 }
 
-/** What the Dockerfile copies, with fixed times and owners, so that the same inputs give the same layers. */
+/** Packs the build context with fixed times and owners, so that the same inputs give the same layers. */
 async function packContext(bundle: RuntimeBundle, withNode: boolean): Promise<NodeJS.ReadableStream> {
   const archive = pack();
   const add = (name: string, bytes: Buffer, mode: number): void => {

@@ -1,10 +1,10 @@
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 
-/** An engine, a registry or a package mirror that is silent for so long will not speak again. */
+/** An engine, a registry or a package mirror that is silent for so long counts as dead. */
 const SILENT_MS = 5 * 60_000;
 
-/** What the engine says while it builds, pulls or imports; each field in some of the events. */
+/** Progress event of a build, a pull or an import. Each event has only some of the fields. */
 interface ProgressEvent {
   stream?: string;
   status?: string;
@@ -14,10 +14,9 @@ interface ProgressEvent {
 }
 
 /**
- * Waits for the end of a build, a pull or an import, and passes on what the engine says, line by line. What the engine
- * calls an error is the error.
+ * Waits for the end of a build, a pull or an import, and passes on its progress line by line. An error event fails the whole call.
  *
- * @returns the last status, for an import the id of the image
+ * @returns the last status; for an import, the id of the image
  * @throws SkillcellError `image.build-failed`
  */
 export async function followProgress(
@@ -53,7 +52,7 @@ export async function followProgress(
   });
 }
 
-/** The steps of a transfer are told, each of its bytes is not. */
+/** Reports the steps of a transfer, but not its byte counters. */
 function linesOf({ stream, status, id, progressDetail }: ProgressEvent): string[] {
   if (stream !== undefined) return stream.split(/[\r\n]+/);
   if (status === undefined || progressDetail?.total !== undefined) return [];

@@ -3,21 +3,21 @@ import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { callEngine, CALL_MS } from '../engine/engine.ts';
 import type { ImageFlavor } from '../image-flavor.ts';
 
-/** Name of the images without their tag, which is the flavor. */
+/** Name of the images without the tag. */
 export const IMAGE_NAME = 'skillcell-sandbox';
 /** Label of an image with the digest of the runtime bundle in it. */
 export const BUNDLE_LABEL = 'skillcell.bundle';
 
-/** The name of the image of a flavor that holds one bundle; `<IMAGE_NAME>:<flavor>` is the newest of them. */
+/** The name of the image with this flavor and bundle. `<IMAGE_NAME>:<flavor>` is the newest of a flavor. */
 export function imageName(flavor: ImageFlavor, bundleDigest: string): string {
   return `${IMAGE_NAME}:${flavor}-${bundleDigest.replace('sha256:', '').slice(0, 16)}`;
 }
 
 /**
- * The id of the image of a flavor that holds this bundle. It is used by id, so that a tag that moves changes nothing; two
- * versions of skillcell can share an engine.
+ * The id of the image with this flavor and bundle. Containers use the id, so a moved tag changes nothing, and two versions of
+ * skillcell can share an engine.
  *
- * @throws SkillcellError `image.missing`, or `image.stale` when there are only images with another bundle
+ * @throws SkillcellError `image.missing`, or `image.stale` if there are only images with another bundle
  */
 export async function findImage(
   engine: Docker,
@@ -32,7 +32,7 @@ export async function findImage(
       CALL_MS,
       signal,
     );
-  // The engine sends null for no labels.
+  // The engine sends null if there are no labels.
   const bundleOf = (image: Docker.ImageInfo | undefined): string =>
     (image?.Labels as Record<string, string> | null | undefined)?.[BUNDLE_LABEL] ?? 'none';
   const [image] = await list(imageName(flavor, bundleDigest));
@@ -41,11 +41,11 @@ export async function findImage(
   const [other] = await list(newest);
   const command = buildCommand(flavor);
   if (other === undefined) {
-    throw new SkillcellError('image.missing', `Cannot start a container: the engine has no image, got no ${newest}.`, {
+    throw new SkillcellError('image.missing', `Cannot start a container: the engine has no image ${newest}.`, {
       hint: `Build the image of the sandboxes: \`${command}\`.`,
     });
   }
-  // An image that was loaded or pulled has no other name.
+  // A loaded or pulled image has only this name.
   if (bundleOf(other) === bundleDigest) return other.Id;
   const message = `Cannot start a container: ${newest} holds another runtime bundle, got ${bundleOf(other)}.`;
   throw new SkillcellError('image.stale', message, {
@@ -57,7 +57,7 @@ function buildCommand(flavor: ImageFlavor): string {
   return `skillcell image build${flavor === 'slim' ? '' : ` --flavor ${flavor}`}`;
 }
 
-/** The id of an image of this name, if the engine has one. */
+/** The id of an image by name, or undefined. */
 export async function imageId(engine: Docker, name: string): Promise<string | undefined> {
   const [image] = await callEngine('look for an image', (abortSignal) =>
     engine.listImages({ abortSignal, filters: { reference: [name] } }),

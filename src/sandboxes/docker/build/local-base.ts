@@ -7,16 +7,16 @@ import { followProgress } from './follow-progress.ts';
 import { imagePackages } from './image-packages.ts';
 import { imageId } from './image.ts';
 
-/** The Debian that a base, and a bare machine, is made of. */
+/** The Debian release of a base image, and of a bare machine. */
 export const DEBIAN_RELEASE = 'bookworm';
-/** The supervisor's tools, beside what languages need. */
+/** The supervisor's tools, besides the packages of the languages. */
 const TOOLS = ['coreutils', 'procps', 'util-linux'];
 const IMPORT_MS = 10 * 60_000;
 
 /**
- * Makes a base image without a registry: a minimal Debian from its packages. Made once for each list of packages.
+ * Builds a base image without a registry: a minimal Debian from its packages. Each list of packages is built once.
  *
- * @returns its name
+ * @returns the name of the image
  * @throws SkillcellError `image.build-failed`
  */
 export async function localBase(engine: Docker, onProgress: (line: string) => void): Promise<string> {
@@ -42,7 +42,7 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
       reject: false,
     },
   );
-  // Without a name at first: half an image, of a maker that failed on the way, must not be taken for one.
+  // Without a name at first: an incomplete image of a failed build must not be used.
   const imported = callEngine(
     'import the base image',
     (abortSignal) => engine.importImage(maker.stdout as unknown as NodeJS.ReadableStream, { abortSignal }),
@@ -53,7 +53,7 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
   const id =
     importing.status === 'fulfilled' ? await followProgress(engine, importing.value, () => undefined) : undefined;
   if (making.value.failed) {
-    // Nobody uses it; an engine that does not remove it keeps a few bytes without a name.
+    // If the removal fails, the engine keeps a few bytes without a name.
     if (id !== undefined)
       await engine
         .getImage(id)

@@ -6,28 +6,28 @@ import { abortable, callEngine, connectEngine } from '../engine/engine.ts';
 import { findImage } from './image.ts';
 import type { ImageFlavor } from '../image-flavor.ts';
 
-/** What every start of a container needs to know of its engine. */
+/** Facts about the engine that every start of a container needs. */
 export interface EngineFacts {
   engine: Docker;
   image: string;
   report: EngineReport;
 }
 
-/** An engine that is examined once, by the first who asks. */
+/** An engine that is examined once, at the first call. */
 export interface PreparedEngine {
-  /** Examines the engine, or waits for whoever does; what fails is tried again by the next. */
+  /** Examines the engine, or joins an examination under way. After a failure, the next call tries again. */
   facts(): Promise<EngineFacts>;
-  /** Examines it again next time: its image may have been replaced, or another engine stands in its place. */
+  /** Makes the next call examine the engine again: its image, or the engine itself, may have been replaced. */
   forget(): void;
-  /** Resolves with the engine's first answers, or where it has given them with a sign of life. */
+  /** Resolves when the engine answers: to its examination, or to a ping if it has been examined. */
   hear(limitMs: number): Promise<void>;
 }
 
 /**
- * Creates the facts of one engine; nothing is asked yet.
+ * Creates a prepared engine without any request yet.
  *
- * @param options which engine, which image, and the bundle that the image must hold
- * @param signal ends what is asked
+ * @param options the engine, the image, and the bundle that the image must hold
+ * @param signal aborts the requests
  */
 export function createPreparedEngine(
   options: EngineOptions & { flavor?: ImageFlavor; bundle?: RuntimeBundle },
@@ -47,7 +47,7 @@ export function createPreparedEngine(
   };
   const facts = (): Promise<EngineFacts> => {
     examined ??= examine();
-    // An engine may be started meanwhile.
+    // A stopped engine may be started later.
     examined.catch(forget);
     return examined;
   };

@@ -2,7 +2,7 @@ import type Docker from 'dockerode';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { abortable, callEngine, CALL_MS } from './engine.ts';
 
-/** What an engine is and has. */
+/** Version and abilities of an engine. */
 export interface EngineReport {
   version: string;
   runcVersion: string | undefined;
@@ -16,7 +16,7 @@ export interface EngineReport {
 }
 
 /**
- * Asks the engine what it can do, and refuses one that cannot hold what a container needs: there is no weaker mode.
+ * Reads the abilities of the engine, and refuses an engine that cannot enforce the container limits: there is no weaker mode.
  *
  * @throws SkillcellError `engine.unavailable`, `runner.isolation-unmet`
  */
@@ -41,7 +41,7 @@ export async function checkEngine(engine: Docker, signal?: AbortSignal): Promise
   };
 }
 
-/** Whatever answers, but not with an account of itself, is no engine that could be used. */
+/** A server that refuses the info call is not a usable engine, so `engine.failed` becomes `engine.unavailable`. */
 async function askEngine(engine: Docker, signal: AbortSignal | undefined): Promise<EngineInfo> {
   try {
     const ask = (abortSignal: AbortSignal): Promise<unknown> => abortable(engine).info({ abortSignal });
@@ -52,7 +52,7 @@ async function askEngine(engine: Docker, signal: AbortSignal | undefined): Promi
   }
 }
 
-/** The fields of the engine's own account that matter here; older engines lack some. */
+/** The used fields of the engine's info call; older engines lack some. */
 interface EngineInfo {
   OSType?: string;
   SecurityOptions?: string[] | null;
@@ -69,6 +69,6 @@ interface EngineInfo {
 
 function unmet(reason: string): SkillcellError {
   return new SkillcellError('runner.isolation-unmet', `Cannot use the Docker engine: ${reason}.`, {
-    hint: 'Take an engine on Linux with seccomp and control groups; a rootless one needs their version 2, with delegated controllers.',
+    hint: 'Use an engine on Linux with seccomp and control groups; a rootless engine needs control groups version 2 with delegated controllers.',
   });
 }

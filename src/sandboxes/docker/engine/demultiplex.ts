@@ -1,18 +1,17 @@
 import { Duplex } from 'node:stream';
 import { writeTogether } from '../../../protocol/channel/write-together.ts';
 
-/** The engine puts this before each piece of output: stream (u8), three zeros, length (u32, big endian). */
+/** Header before each chunk of output: stream (u8), three zeros, length (u32, big endian). */
 const HEADER_BYTES = 8;
 const STDOUT = 1;
 const STDERR = 2;
 
 /**
  * Turns the stream of an attached container without a terminal into a duplex of its stdin and stdout; stderr goes to
- * `onStderr`. Bytes pass as they come, whatever length a header claims, so nothing is held but a part of a header; a loop
- * instead of recursion takes any number of tiny frames; a slow reader stops the engine's socket.
+ * `onStderr`. Bytes pass at once, whatever length a header claims, so only a partial header is ever held. A loop instead of
+ * recursion handles any number of tiny frames. A slow reader pauses the engine's socket.
  *
- * Anything that is no such stream destroys it: with a terminal, or a proxy's own text, there would be no telling whose
- * words these are.
+ * An invalid header destroys the duplex: the text of a terminal or a proxy has no reliable sender.
  */
 export function demultiplex(attached: Duplex, onStderr: (bytes: Buffer) => void): Duplex {
   const header = Buffer.alloc(HEADER_BYTES);
@@ -20,7 +19,7 @@ export function demultiplex(attached: Duplex, onStderr: (bytes: Buffer) => void)
   let remaining = 0;
   let stream = STDOUT;
 
-  /** Returns whether the reader has room for more. */
+  /** Returns false if the reader is full. */
   const take = (chunk: Buffer): boolean => {
     let room = true;
     for (let offset = 0; offset < chunk.length;) {
@@ -52,7 +51,7 @@ export function demultiplex(attached: Duplex, onStderr: (bytes: Buffer) => void)
     write: (chunk: Buffer, _encoding, done) => {
       attached.write(chunk, done);
     },
-    // What was written together stays together: each piece of its own would wake every process on the way.
+    // Chunks written together stay together: each single chunk would wake every process on the way.
     writev: (chunks, done) => {
       writeTogether(attached, chunks, done);
     },

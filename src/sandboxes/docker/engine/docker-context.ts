@@ -6,15 +6,15 @@ import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { addressFault, engineAddress, type EngineAddress } from './engine-address.ts';
 
-/** The variables that say which context holds, and where contexts are kept. */
+/** The variables for the active context and the folder of contexts. */
 type ContextEnvironment = Readonly<Partial<Record<'DOCKER_CONTEXT' | 'DOCKER_CONFIG', string | undefined>>>;
 
-/** The context that has no entry: the local socket. */
+/** The context without an entry: the local socket. */
 const NO_CONTEXT = 'default';
 
 /**
- * The name of the context that Docker's own client would take where nothing names an engine: `DOCKER_CONTEXT`, else the one of
- * `docker context use`. Undefined for the local socket.
+ * The context that Docker's own client uses by default: `DOCKER_CONTEXT`, else the choice of `docker context use`. Undefined for the
+ * local socket.
  */
 export function activeContext(environment: ContextEnvironment): string | undefined {
   const name = environment.DOCKER_CONTEXT || chosenContext(folderOf(environment));
@@ -24,11 +24,11 @@ export function activeContext(environment: ContextEnvironment): string | undefin
 /**
  * The engine of a context, with its certificates.
  *
- * @throws SkillcellError `engine.unavailable` for a context that is not there, or whose engine cannot be reached from here
+ * @throws SkillcellError `engine.unavailable` for a missing context, or a context whose engine cannot be reached from here
  */
 export function contextAddress(name: string, environment: ContextEnvironment): EngineAddress {
   const folder = join(folderOf(environment), 'contexts');
-  // As the client names the folder of a context.
+  // The client uses the same folder name.
   const id = createHash('sha256').update(name).digest('hex');
   const { Host: host = '', SkipTLSVerify: unverified = false } = endpointOf(
     join(folder, 'meta', id, 'meta.json'),
@@ -55,7 +55,7 @@ function chosenContext(folder: string): string | undefined {
     const { currentContext } = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as Record<string, unknown>;
     return typeof currentContext === 'string' && currentContext !== '' ? currentContext : undefined;
   } catch {
-    // Docker's client takes the local socket as well where there is no such file, or none that it can read.
+    // Without a readable file, Docker's client uses the local socket, too.
     return undefined;
   }
 }
@@ -66,7 +66,7 @@ interface Endpoint {
 }
 
 function endpointOf(path: string, name: string): Endpoint {
-  if (!existsSync(path)) throw unreachable(name, 'is not there');
+  if (!existsSync(path)) throw unreachable(name, 'does not exist');
   try {
     const { Endpoints } = JSON.parse(readFileSync(path, 'utf8')) as { Endpoints?: { docker?: Endpoint } };
     return Endpoints?.docker ?? {};

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 
-/** What an engine's client needs to know, in the words of dockerode. */
+/** Address of an engine, in the field names of dockerode. */
 export interface EngineAddress {
   socketPath?: string;
-  /** Undefined for a socket: it then takes precedence over what the client reads from the environment by itself. */
+  /** Undefined for a socket. The key must exist, so that the client ignores DOCKER_HOST. */
   host: string | undefined;
   port?: number;
   protocol: 'http' | 'https';
@@ -14,18 +14,18 @@ export interface EngineAddress {
   key?: Buffer;
 }
 
-/** Where an engine on this machine listens unless somebody names another place. */
+/** Default socket of an engine on this machine. */
 export const DEFAULT_SOCKET = '/var/run/docker.sock';
 const PLAIN_PORT = 2_375;
 const TLS_PORT = 2_376;
 const FORMS = 'unix:///PATH, tcp://HOST:PORT, http://HOST:PORT or https://HOST:PORT';
 
-/** The variables of Docker's own client that say how it talks to a remote engine. */
+/** TLS variables of Docker's own client. */
 type EngineEnvironment = Readonly<Record<'DOCKER_TLS_VERIFY' | 'DOCKER_CERT_PATH', string | undefined>>;
 
 /**
- * Reads an address in the forms of `DOCKER_HOST`. Nothing is guessed: an address in another form is refused, since the
- * client would take the local engine instead.
+ * Parses an address in the forms of `DOCKER_HOST`. Other forms are refused, because the client would silently use the local
+ * engine.
  *
  * @param named `undefined` or '' for the local socket
  * @throws SkillcellError `engine.unavailable`
@@ -40,7 +40,7 @@ export function engineAddress(named: string | undefined, environment: EngineEnvi
   const url = new URL(httpForm(named));
   const secure = named.startsWith('https:') || (named.startsWith('tcp:') && Boolean(environment.DOCKER_TLS_VERIFY));
   return {
-    // An address of IP version 6 stands in brackets only in a URL.
+    // Only a URL needs brackets around an IPv6 address.
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: writtenPort(named) ?? (secure ? TLS_PORT : PLAIN_PORT),
     protocol: secure ? 'https' : 'http',
@@ -48,25 +48,25 @@ export function engineAddress(named: string | undefined, environment: EngineEnvi
   };
 }
 
-/** Says why an address is none that an engine can have, or `undefined` when it is one. */
+/** The fault of an engine address, or `undefined`. */
 export function addressFault(named: string): string | undefined {
   if (named.startsWith('unix://')) {
-    return named.startsWith('unix:///') ? undefined : `its socket is no absolute path, got ${named}`;
+    return named.startsWith('unix:///') ? undefined : `its socket is not an absolute path, got ${named}`;
   }
   if (!/^(tcp|https?):\/\//.test(named)) return `its address has none of the forms ${FORMS}, got ${named}`;
   const url = URL.parse(httpForm(named));
-  // What is refused here may hold a password, and is not repeated.
+  // The refused text may hold a password, so the message does not repeat it.
   if (url === null || url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '')
     return `its address is not HOST:PORT alone, got one that begins with ${named.split('//', 1)[0]}//`;
-  return writtenPort(named) === 0 ? 'its port is none, got 0' : undefined;
+  return writtenPort(named) === 0 ? 'its port is not valid, got 0' : undefined;
 }
 
-/** With the scheme of the web, so that host and port are told apart in the same way for all. */
+/** Replaces `tcp:` by `http:`, so that the URL parser splits host and port the same way for all. */
 function httpForm(named: string): string {
   return named.replace(/^tcp:/, 'http:');
 }
 
-/** The default port of a scheme is not in the URL any more. */
+/** The written port: a parsed URL drops the default port of its scheme. */
 function writtenPort(named: string): number | undefined {
   const written = /:(\d+)\/?$/.exec(named)?.[1];
   return written === undefined ? undefined : Number(written);

@@ -1,5 +1,8 @@
-/** Where the engine is. */
+/** Address of the engine. */
 export interface EngineOptions {
-  /** `unix:///path`, `tcp://host:port`, `http://host:port` or `https://host:port`. Default: `DOCKER_HOST`, else the engine of the active Docker context, else the local socket. */
+  /**
+   * `unix:///path`, `tcp://host:port`, `http://host:port` or `https://host:port`. Default: `DOCKER_HOST`, else the engine of the active Docker
+   * context, else the local socket.
+   */
   host?: string;
 }

@@ -7,10 +7,10 @@ import { activeContext, contextAddress } from './docker-context.ts';
 import { DEFAULT_SOCKET, engineAddress } from './engine-address.ts';
 import type { EngineOptions } from './engine-options.ts';
 
-/** How long the engine may take for an ordinary call, in milliseconds. */
+/** Default deadline of an engine call, in milliseconds. */
 export const CALL_MS = 8_000;
 
-/** Whether somebody names an engine, or one has left its socket at the usual place: one that is none of both is not dead. */
+/** True if an engine is configured or its default socket exists. Otherwise a missing answer is not a fault. */
 export function hasEngine({ host }: EngineOptions): boolean {
   return (
     Boolean(host || process.env['DOCKER_HOST']) ||
@@ -20,9 +20,9 @@ export function hasEngine({ host }: EngineOptions): boolean {
 }
 
 /**
- * A client of the engine. Makes no connection yet; the client itself is loaded only where an engine may be.
+ * Creates a client of the engine without connecting. The client library is loaded only if the address looks usable.
  *
- * @throws SkillcellError `engine.unavailable` when there is no socket to talk to, or the address is none
+ * @throws SkillcellError `engine.unavailable` if the socket does not exist or the address is invalid
  */
 export async function connectEngine({ host }: EngineOptions = {}): Promise<Docker> {
   const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = process.env;
@@ -35,15 +35,15 @@ export async function connectEngine({ host }: EngineOptions = {}): Promise<Docke
   if (address.socketPath !== undefined && !existsSync(address.socketPath)) {
     throw new SkillcellError(
       'engine.unavailable',
-      `Cannot reach the Docker engine: there is no socket, got ${address.socketPath}${context === undefined ? '' : ` of the Docker context ${quotedText(context)}`}.`,
+      `Cannot reach the Docker engine: the socket does not exist, got ${address.socketPath}${context === undefined ? '' : ` of the Docker context ${quotedText(context)}`}.`,
     );
   }
   const { default: Client } = await import('dockerode');
   try {
-    // An undefined host is a value too: it keeps the client from the environment's.
+    // The explicit undefined host keeps the client from reading DOCKER_HOST.
     return new Client(address);
   } catch (cause) {
-    // The client reads the environment by itself as well, and stumbles where they are malformed.
+    // The client also reads environment variables itself, and throws if they are malformed.
     throw new SkillcellError('engine.unavailable', `Cannot reach the Docker engine: ${(cause as Error).message}.`, {
       cause,
     });
@@ -51,9 +51,10 @@ export async function connectEngine({ host }: EngineOptions = {}): Promise<Docke
 }
 
 /**
- * Waits for a call to the engine, but not for ever: an engine that hangs answers nothing and closes nothing.
+ * Calls the engine with a deadline, because a hanging engine neither answers nor closes.
  *
- * @throws SkillcellError `engine.unavailable` when nothing answers, `engine.failed` when the engine refuses
+ * @param what the action for error messages: "start a container"
+ * @throws SkillcellError `engine.unavailable` without an answer, `engine.failed` if the engine refuses
  */
 export async function callEngine<T>(
   what: string,
@@ -61,7 +62,7 @@ export async function callEngine<T>(
   limitMs: number = CALL_MS,
   signal?: AbortSignal,
 ): Promise<T> {
-  // A signal that only an overdue call sees: what the call has given, such as a stream, lives on after it.
+  // Aborts only an overdue call: a result such as a stream must outlive the call.
   const deadline = new AbortController();
   try {
     return await withinDeadline(
@@ -80,7 +81,7 @@ export async function callEngine<T>(
   }
 }
 
-/** Calls of the client that take a signal, which its types do not know. Without one a call that hangs keeps the process. */
+/** Client calls that accept a signal, which the types lack. Without it, a hanging call keeps the process alive. */
 export function abortable(engine: Docker): AbortableEngine {
   return engine;
 }
@@ -91,7 +92,7 @@ interface AbortableEngine {
   version(options: { abortSignal: AbortSignal }): Promise<unknown>;
 }
 
-/** What the client throws: the engine's status, or the socket's code. */
+/** Error of the client, with the status of the engine or the code of the socket. */
 interface EngineFault extends Error {
   statusCode?: number;
   code?: string;
@@ -108,7 +109,7 @@ function engineError(what: string, cause: EngineFault): SkillcellError {
   return new SkillcellError('engine.failed', `Cannot ${what}: the Docker engine says ${said}.`, { cause });
 }
 
-/** Whether an error says that the thing is not there, or on its way out: for a removal both are success. */
+/** True if the object does not exist or is being removed: for a removal, both are success. */
 export function isGone(error: unknown): boolean {
   const status = ((error as Error).cause as EngineFault | undefined)?.statusCode ?? (error as EngineFault).statusCode;
   return status === 404 || status === 409;
