@@ -3,7 +3,7 @@ import type { Skill } from '../../src/contracts/skills/skill.ts';
 import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { chooseVersions, type VersionRequest } from '../../src/library/snapshot/choose-versions.ts';
 
-/** A skill as far as versions are about it. */
+/** A skill with only the fields that matter for versions. */
 const skill = (id: string, version: string, imports: string[] = []): Skill =>
   ({ id, fields: { version, imports } }) as Partial<Skill> as Skill;
 
@@ -12,7 +12,7 @@ function request(skills: readonly Skill[], ids: readonly string[], more: Partial
   return { ids, demands: [], versions, denies: () => false, ...more };
 }
 
-/** The versions that were chosen, or the code of the error. */
+/** The chosen versions, or the code of the error. */
 function outcome(given: VersionRequest): string[] | string {
   try {
     return [...chooseVersions(given)].map(([id, { fields }]) => `${id} ${fields.version}`).toSorted();
@@ -21,7 +21,7 @@ function outcome(given: VersionRequest): string[] | string {
   }
 }
 
-/** So many skills of two versions, each of which goes with each other, and two that go together never. */
+/** Many skills whose two versions fit everything, and two skills that never go together. */
 const hopeless = (count: number): { skills: Skill[]; ids: string[] } => {
   const free = Array.from({ length: count }, (_, index) => `custom.a${String(index).padStart(2, '0')}`);
   const skills = free.flatMap((id) => ['2.0.0', '1.0.0'].map((version) => skill(id, version)));
@@ -32,7 +32,7 @@ const hopeless = (count: number): { skills: Skill[]; ids: string[] } => {
 };
 
 describe('chooseVersions()', () => {
-  it('says that it gave up where it did, and which versions do not go together where it knows', () => {
+  it('reports that it gave up, and names versions that do not go together', () => {
     const small = hopeless(5);
     expect(() => chooseVersions(request(small.skills, small.ids))).toThrow(
       expect.objectContaining({
@@ -54,14 +54,14 @@ describe('chooseVersions()', () => {
     );
   });
 
-  it('ends with a closure of any size, and of any depth', () => {
+  it('resolves a closure of any size and depth', () => {
     const ids = Array.from({ length: 12_000 }, (_, index) => `custom.s${index}`);
     const chain = ids.map((id, index) => skill(id, '1.0.0', index + 1 < ids.length ? [`${ids[index + 1]}@^1`] : []));
     const versions = new Map(chain.map((each) => [each.id, [each]]));
     expect(chooseVersions(request([], ['custom.s0'], { versions })).size).toBe(12_000);
   });
 
-  it('chooses the same whatever the order of skills, requests and imports', () => {
+  it('chooses the same versions for any order of skills, requests and imports', () => {
     const random = seeded(7);
     const seen = new Map<string, number>();
     for (let round = 0; round < 150; round += 1) {
@@ -89,7 +89,7 @@ describe('chooseVersions()', () => {
         versions: new Map(
           order(versions.filter(([, there]) => there.length > 0)).map(([id, there]) => [
             id,
-            // Which of them is preferred is a part of the request; where its imports stand is not.
+            // The order of versions is part of the request; the order of imports is not.
             there.map((each) => skill(id, each.fields.version ?? '', order(each.fields.imports ?? []))),
           ]),
         ),
@@ -118,7 +118,7 @@ function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
     .map(({ item }) => item);
 }
 
-/** Numbers from 0 to 1 that a seed decides on. */
+/** Random numbers from 0 to 1, fixed by a seed. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

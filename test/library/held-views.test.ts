@@ -41,7 +41,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Trees that somebody holds. */
+/** Leased trees. */
 const held = (): string[] => namesIn(join(cacheDir(), 'leases')).filter((name) => /\/[0-9a-f]{64}$/.test(name));
 
 const kept = (): number =>
@@ -49,7 +49,7 @@ const kept = (): number =>
     .map((name) => statSync(join(cacheDir(), 'trees', name), { throwIfNoEntry: false }))
     .reduce((sum, stats) => sum + (stats?.isFile() === true ? stats.size : 0), 0);
 
-/** Changes the skill, and has all of it fetched. */
+/** Changes the skill, and fetches all of it. */
 async function turn(library: SkillLibrary, number: number): Promise<void> {
   writeTree(join(home, 'skills'), {
     'units/SKILL.md': skill(`Turn ${number}.`),
@@ -60,8 +60,8 @@ async function turn(library: SkillLibrary, number: number): Promise<void> {
   expect(subsystem.loadSkill('custom.units').text).toBe(`Turn ${number}.`);
 }
 
-describe('the cache under a library that lives long', () => {
-  it('stays within its bound, as what nobody has any more is let go', async () => {
+describe('the cache of a long-lived library', () => {
+  it('stays within its limit, as unreferenced skills are released', async () => {
     writeTree(join(home, 'skills'), { 'units/SKILL.md': skill('Text.') });
     await using library = await openSkillLibrary({ stores: [store()], cacheDir: cacheDir() });
     for (let number = 0; number < 16; number += 1) {
@@ -73,10 +73,10 @@ describe('the cache under a library that lives long', () => {
     await until(() => {
       collectGarbage();
       return held().length === 1;
-    }, 'the end of all leases but that of the present snapshot');
+    }, 'only the lease of the present snapshot is left');
   });
 
-  it('keeps what somebody still has, whatever came after it', async () => {
+  it('keeps a skill that is still referenced, after any number of later versions', async () => {
     writeTree(join(home, 'skills'), { 'units/SKILL.md': skill('First.') });
     await using library = await openSkillLibrary({ stores: [store()], cacheDir: cacheDir() });
     const first = await library.subsystem();
@@ -88,7 +88,7 @@ describe('the cache under a library that lives long', () => {
     expect(Buffer.from(first.skillTree('custom.units').get('SKILL.md')?.bytes ?? []).toString()).toContain('First.');
   });
 
-  it('is held by nobody once the library is closed, though the caches of its stores are not', async () => {
+  it('has no leases after the library is closed, even if the caches of its stores are open', async () => {
     writeTree(join(home, 'skills'), { 'units/SKILL.md': skill('Text.') });
     const round = async (): Promise<void> => {
       const given = { stores: [store()], cacheDir: cacheDir(), admit: () => undefined };
@@ -98,17 +98,17 @@ describe('the cache under a library that lives long', () => {
       expect(held().length).toBe(1);
     };
     const open = (): number => readdirSync('/proc/self/fd').length;
-    // What the process itself opens once, it keeps.
+    // The process keeps descriptors that it opens only once.
     await round();
     const before = open();
     for (let rounds = 0; rounds < 3; rounds += 1) await round();
     expect(held()).toEqual([]);
-    await until(() => open() <= before, 'the end of what was open');
+    await until(() => open() <= before, 'all descriptors are closed');
   });
 });
 
 describe('the roots of a library', () => {
-  it('are looked at as stores are, and their skills kept by a snapshot', async () => {
+  it('are part of every look, and a snapshot keeps their skills', async () => {
     writeTree(join(home, 'built'), { 'units/SKILL.md': skill('Built in.') });
     writeTree(join(home, 'bundle/skills'), { 'dates/SKILL.md': '---\nname: dates\ndescription: Dates.\n---\nISO.\n' });
     const given = { stores: [], cacheDir: cacheDir(), builtinRoot: join(home, 'built'), descriptor: {} };
@@ -131,7 +131,7 @@ describe('the roots of a library', () => {
     await expect(library.refresh()).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
-  it('that are not there are refused', async () => {
+  it('are refused where they are missing', async () => {
     const descriptor = { custom_skills_root: join(home, 'nowhere') };
     const given = { stores: [], cacheDir: cacheDir() };
     await expect(openSkillLibrary({ ...given, descriptor })).rejects.toMatchObject({ code: 'skills.root-missing' });

@@ -15,8 +15,8 @@ beforeEach(() => {
 });
 afterEach(() => removeTree(home));
 
-describe('a list that was kept', () => {
-  it('names the skills of which nothing else was kept, while the store is out of reach', async () => {
+describe('a kept list', () => {
+  it('names skills without kept heads, while the store is out of reach', async () => {
     const cacheDir = join(home, 'cache');
     const open = () => {
       const cache = openTreeCache(cacheDir);

@@ -8,12 +8,12 @@ import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
 const store = {
   id: 'none',
   list: async () => ({ items: [], diagnostics: [] }),
-  head: async () => Promise.reject(new Error('there is none')),
-  open: async () => Promise.reject(new Error('there is none')),
+  head: async () => Promise.reject(new Error('there is no skill')),
+  open: async () => Promise.reject(new Error('there is no skill')),
   close: async () => {},
 };
 
-describe('openSkillLibrary() refuses, naming field, value and what is allowed', () => {
+describe('openSkillLibrary() refuses invalid options, naming field, value and allowed values', () => {
   it.each([
     [{}, 'stores'],
     [{ stores: [{ id: 'half' }] }, 'stores.0 must be a store, such as createDirectoryStore()'],
@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => removeTree(cacheDir));
 
-describe('a library refuses, naming field, value and what is allowed', () => {
+describe('a library refuses invalid arguments, naming field, value and allowed values', () => {
   it.each([
     ['heads', [{ consumer: 5 }], 'consumer must be a text, got 5'],
     ['heads', [null], 'the options must be an object, got null'],

@@ -31,12 +31,12 @@ const skill = (name: string, { body = 'Text.\n', more = '' } = {}): string =>
 
 const cacheDir = (): string => join(home, 'cache');
 
-/** A folder as a store. */
+/** A store of an existing folder. */
 function storeAt(name: string, kind: RootKind = 'user'): SkillStore {
   return createDirectoryStore({ path: join(home, name), kind, cache: openTreeCache(cacheDir()) });
 }
 
-/** A new folder of skills as a store. */
+/** A store of a new folder of skills. */
 function folderStore(name: string, files: Tree, kind: RootKind = 'user'): SkillStore {
   writeTree(join(home, name), files);
   return storeAt(name, kind);
@@ -57,7 +57,7 @@ const UNITS: Tree = {
 };
 
 describe('openSkillLibrary()', () => {
-  it('gives of a folder what the load of a root gives, byte by byte', async () => {
+  it('loads a folder exactly as a root does, byte by byte', async () => {
     const files: Tree = {
       ...UNITS,
       'public/claims/SKILL.md': skill('claims', { more: 'namespace: internal\n' }),
@@ -75,7 +75,7 @@ describe('openSkillLibrary()', () => {
     const plain = loadSkillsSubsystem({ roots: [{ kind: 'user', path: join(home, 'skills') }] });
     const withoutPlace = ({ folder: _folder, rootPath: _rootPath, ofStore: _ofStore, ...rest }: Skill): unknown => rest;
     const sorted = (rows: readonly unknown[]): string[] => rows.map((row) => JSON.stringify(row)).toSorted();
-    // Once from the folder, once from the cache.
+    // The first turn reads the folder, the second one the cache.
     for (let turn = 0; turn < 2; turn += 1) {
       const library = await open([turn === 0 ? store : storeAt('skills')]);
       const subsystem = await library.subsystem();
@@ -89,7 +89,7 @@ describe('openSkillLibrary()', () => {
     }
   });
 
-  it('fetches heads first, and only the closure of what is asked for whole', async () => {
+  it('fetches heads first, and completely only the closure of the references', async () => {
     const asked: string[] = [];
     const library = await open([farAway(folderStore('skills', UNITS), asked)]);
     expect(asked).toEqual(['list', 'head dates', 'head maps', 'head units']);
@@ -115,7 +115,7 @@ describe('openSkillLibrary()', () => {
     }
   });
 
-  it('asks a store for nothing that the cache has, also in another process', async () => {
+  it('requests nothing from a store that the cache has, also in another process', async () => {
     const first = await open([farAway(folderStore('skills', UNITS))]);
     await first.subsystem();
     await first.close();
@@ -125,7 +125,7 @@ describe('openSkillLibrary()', () => {
     expect(asked).toEqual(['list']);
   });
 
-  it('takes no entry of the cache for a store of another name', async () => {
+  it('never uses a cache entry of another store', async () => {
     const tenant = (id: string, asked: string[]): SkillStore => ({
       ...farAway(folderStore('skills', UNITS), asked),
       id,
@@ -136,7 +136,7 @@ describe('openSkillLibrary()', () => {
     expect(asked).toContain('head units');
   });
 
-  it('refuses during an outage, and never takes it for an empty library', async () => {
+  it('refuses calls during an outage, which never counts as an empty library', async () => {
     const library = await open([folderStore('skills', UNITS)]);
     renameSync(join(home, 'skills'), join(home, 'away'));
     await expect(library.refresh()).rejects.toMatchObject({ code: 'store.unavailable' });
@@ -151,7 +151,7 @@ describe('openSkillLibrary()', () => {
 
   const folderStoreGone = (): SkillStore => storeAt('nowhere');
 
-  it('serves the last good list during an outage where that is asked for, and says how old it is', async () => {
+  it('uses the last good list during an outage on request, and reports its age', async () => {
     const library = await open([folderStore('skills', UNITS)], { stale: 'use' });
     await library.subsystem();
     renameSync(join(home, 'skills'), join(home, 'away'));
@@ -164,7 +164,7 @@ describe('openSkillLibrary()', () => {
       },
     ]);
     expect((await library.subsystem()).skillTree('custom.units').size).toBe(2);
-    // Another process, which has never reached the store.
+    // Another process that never reaches the store itself.
     const other = await open([storeAt('skills')], { stale: 'use' });
     expect((await other.subsystem()).skills.map(({ id }) => id)).toEqual([
       'custom.dates',
@@ -181,7 +181,7 @@ describe('openSkillLibrary()', () => {
     });
   });
 
-  it('shows a change of one store beside the last good list of another that is down, and refuses both by default', async () => {
+  it('shows a change of one store beside the last good list of another one, and refuses both by default', async () => {
     const stores = [
       folderStore('user', UNITS),
       folderStore('company', { 'notes/SKILL.md': skill('notes') }, 'company'),
@@ -199,7 +199,7 @@ describe('openSkillLibrary()', () => {
     await expect(strict.heads()).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
-  it('lets the higher kind win, whatever the order of the stores, and says what it shadows', async () => {
+  it('lets the higher kind win in any order of stores, and reports shadowed skills', async () => {
     const user = folderStore('user', { 'units/SKILL.md': skill('units', { body: 'Of the user.\n' }) }, 'user');
     const company = folderStore(
       'company',
@@ -214,7 +214,7 @@ describe('openSkillLibrary()', () => {
     expect(diagnostics.map(({ code }) => code)).toEqual(['skill.shadowed']);
   });
 
-  it('holds policy and internal in heads and subsystems', async () => {
+  it('applies policy and internal skills to heads and subsystems', async () => {
     const store = folderStore('skills', { ...UNITS, 'internal/secret/SKILL.md': skill('secret') }, 'builtin');
     const agents_config = { writer: { disabled: ['public.maps'] }, reader: { enabled: ['public.dates'] } };
     const library = await open([store], { descriptor: { agents_config } as never });
@@ -231,7 +231,7 @@ describe('openSkillLibrary()', () => {
     expect(() => writer.skillTree('internal.secret')).toThrow(/only its head was fetched/);
   });
 
-  it('finds what the policy of the consumer lets it find, and explains no more than that', async () => {
+  it('searches and explains only skills that the consumer may see', async () => {
     const files = {
       ...UNITS,
       'internal/secret/SKILL.md': skill('secret', { body: 'A word that is nowhere: zyzzyva.\n' }),
@@ -251,13 +251,13 @@ describe('openSkillLibrary()', () => {
       expect(await find('zyzzyva secret', {})).toEqual([[], 3]);
       expect(await find('zyzzyva', { includeInternal: true })).toEqual([['internal.secret'], 4]);
 
-      const may = await library.explain('public.maps', { consumer: 'nobody' });
+      const may = await library.explain('public.maps', { consumer: 'other' });
       expect(may).toMatchObject({
         status: 'loaded',
         offered: true,
         skill: { origin: { from: { type: 'directory' } } },
       });
-      // A digest takes every byte.
+      // A digest needs every byte.
       expect(may.skill?.digest?.startsWith('sha256:')).toBe(far ? undefined : true);
       const denied = await library.explain('public.maps', { consumer: 'writer' });
       expect(denied).toMatchObject({ status: 'denied', offered: false, rules: [{ says: 'against' }] });
@@ -270,7 +270,7 @@ describe('openSkillLibrary()', () => {
     }
   });
 
-  it('finds what is there after a change, and refuses during an outage', async () => {
+  it('searches the new state after a change, and refuses during an outage', async () => {
     const library = await open([folderStore('skills', UNITS)]);
     const find = async (): Promise<string[]> => (await library.search('zyzzyva')).hits.map(({ id }) => id);
     expect(await find()).toEqual([]);
@@ -283,7 +283,7 @@ describe('openSkillLibrary()', () => {
     await expect(library.explain('custom.maps')).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
-  it('leaves out what is not admitted before precedence, by digest', async () => {
+  it('leaves out refused skills before precedence, by digest', async () => {
     const low = folderStore('low', { 'units/SKILL.md': skill('units', { body: 'Approved.\n' }) }, 'company');
     const high = folderStore('high', { 'units/SKILL.md': skill('units', { body: 'Changed.\n' }) }, 'user');
     const approved = (await (await open([low])).heads())[0]?.digest;
@@ -299,7 +299,7 @@ describe('openSkillLibrary()', () => {
     expect(library.diagnostics()).toMatchObject([{ code: 'root.missing', message: 'custom.units is not approved.' }]);
   });
 
-  it('gives snapshots that no later change touches', async () => {
+  it('returns snapshots that later changes do not affect', async () => {
     const library = await open([folderStore('skills', UNITS)]);
     const before = await library.subsystem();
     expect(await library.refresh()).toBe(false);
@@ -313,7 +313,7 @@ describe('openSkillLibrary()', () => {
     expect(after.loadSkill('custom.maps').text).toBe('New.');
   });
 
-  it('refuses bytes that another store gives for one revision', async () => {
+  it('refuses other bytes for the same revision', async () => {
     const store = folderStore('skills', UNITS);
     const other = folderStore('other', { ...UNITS, 'units/data.csv': 'c,d\n' });
     const library = await open([
@@ -326,7 +326,7 @@ describe('openSkillLibrary()', () => {
     await expect(library.subsystem({ refs: ['custom.units'] })).rejects.toMatchObject({ code: 'store.changed' });
   });
 
-  it('tells its subscribers of a change by a hint, and by itself where no hint comes', async () => {
+  it('notifies subscribers of a change after a hint, and at intervals without one', async () => {
     for (const [name, lookIntervalMs] of [
       ['hinted', 0],
       ['silent', 20],
@@ -338,7 +338,7 @@ describe('openSkillLibrary()', () => {
       );
       let changes = 0;
       using _subscription = library.subscribe(() => (changes += 1));
-      // A watch begins a moment after it was asked for, and a folder that is always edited is never at rest.
+      // A watch starts with a delay, and constant edits never let the folder rest.
       for (let edits = 0; changes === 0 && edits < 200; edits += 1) {
         writeFileSync(join(home, name, 'maps', 'SKILL.md'), skill('maps', { body: `Edit ${edits}.\n` }));
         await sleep(200);
@@ -347,7 +347,7 @@ describe('openSkillLibrary()', () => {
     }
   });
 
-  it('is closed once, and refuses afterwards', async () => {
+  it('closes only once, and then refuses calls', async () => {
     const library = await open([folderStore('skills', UNITS)]);
     await library.close();
     await library.close();

@@ -17,7 +17,7 @@ import { type McpClient, startMcpClient } from '../fixtures/mcp-clients/mcp-clie
 import { levelFlags, stdioConnection } from '../fixtures/mcp-server.ts';
 import { runMain } from '../fixtures/run-main.ts';
 
-/** What a consumer may have, and what it may not for three reasons. */
+/** One skill that a consumer may load, and one for each reason of refusal. */
 const SKILLS = {
   allowed: 'public.allowed',
   denied: 'public.denied',
@@ -27,7 +27,7 @@ const SKILLS = {
 type Which = keyof typeof SKILLS;
 const KEPT_OUT = ['denied', 'internal', 'unapproved'] as const;
 
-/** Words that only one skill has: none is a part of an id. */
+/** Words that only one skill contains; no id contains them. */
 const word = (which: Which, place: 'description' | 'body' | 'file'): string => `zz${which}${place}zz`;
 const WORDS = KEPT_OUT.flatMap((which) =>
   (['description', 'body', 'file'] as const).map((place) => word(which, place)),
@@ -51,7 +51,7 @@ beforeAll(async () => {
     writeTree(join(home, 'root', namespace, name), files);
     if (which !== 'unapproved') writeTree(join(home, 'source', name), files);
   }
-  // A pattern: rules are the host's, and whoever explains a skill names each by its text.
+  // A pattern, not the full id: explanations quote the rules of the host.
   const agents_config = { [CONSUMER]: { disabled: ['public.den*'] } };
   writeTree(home, { 'bundle.json': JSON.stringify({ agents_config }) });
   const cache = openTreeCache(join(home, 'cache', 'skillcell'));
@@ -83,7 +83,7 @@ afterAll(async () => {
   removeTree(home);
 });
 
-/** What a command line answers. What was left out is named to people, by its id and its reason and no more; that is no part of what an agent gets. */
+/** Output of a command line. Ids and reasons of left-out skills are removed: they are for people, and no part of an agent's input. */
 async function command(...given: string[]): Promise<string> {
   const argv = ['skills', ...given, '--root', join(home, 'root'), '--descriptor', join(home, 'bundle.json')];
   const { stdout, stderr } = await runMain([...argv, '--consumer', CONSUMER, '--frozen'], {
@@ -96,7 +96,7 @@ async function command(...given: string[]): Promise<string> {
   return `${withoutLeftOut(stdout)}\n${said}`;
 }
 
-/** JSON without the rows of what was left out, which are ids and reasons. */
+/** JSON without the rows of left-out skills, which hold ids and reasons. */
 function withoutLeftOut(stdout: string): string {
   if (!stdout.startsWith('{')) return stdout;
   const { leftOut = [], diagnostics = [], ...rest } = JSON.parse(stdout) as Record<string, object[]>;
@@ -106,7 +106,7 @@ function withoutLeftOut(stdout: string): string {
 }
 
 let exports = 0;
-/** All that an export writes. */
+/** All files and messages of an export. */
 async function exported(ref: string, to: string): Promise<string> {
   const out = join(home, `out-${(exports += 1)}`);
   const said = await command('export', ref, '--to', to, '--output', out);
@@ -118,10 +118,10 @@ async function exported(ref: string, to: string): Promise<string> {
 
 const text = (value: unknown): string => JSON.stringify(value) ?? '';
 
-/** Addresses of skills as their ids. */
+/** Replaces addresses of skills by their ids. */
 const uris = (value: unknown): string => text(value).replaceAll(/skill:\/\/(\w+)\//g, '$1.');
 
-/** Answers about all skills: the id of what is kept out is in none either. */
+/** Answers about all skills: they must not even contain the id of a hidden skill. */
 const ABOUT_ALL: Record<string, () => Promise<string>> = {
   'library.heads()': async () => text(await library.heads({ consumer: CONSUMER })),
   'library.search()': async () => text(await library.search('common words', { consumer: CONSUMER })),
@@ -142,7 +142,7 @@ const ABOUT_ALL: Record<string, () => Promise<string>> = {
   'MCP resources': async () => uris([await client.skills(), await client.resources()]),
 };
 
-/** Answers about the skill that is named: its name is there as it was asked for. */
+/** Answers about a named skill: they may contain its name, as the request does. */
 const ABOUT_ONE: Record<string, (ref: string) => Promise<string>> = {
   'library.explain()': async (ref) => text(await library.explain(ref, { consumer: CONSUMER })),
   'library.subsystem({ refs })': async (ref) => {
@@ -162,14 +162,14 @@ const ABOUT_ONE: Record<string, (ref: string) => Promise<string>> = {
   'MCP skill://': async (ref) => text(await client.read(`skill://${ref.replace('.', '/')}/SKILL.md`)),
 };
 
-describe('of what a consumer may not have, what is internal, and what nobody approved', () => {
-  it.each(Object.entries(ABOUT_ALL))('%s tells nothing, and tells what it may', async (_name, ask) => {
+describe('denied, internal and unapproved skills', () => {
+  it.each(Object.entries(ABOUT_ALL))('stay hidden from %s, which shows the allowed skill', async (_name, ask) => {
     const answer = await ask();
     expect(answer).toContain(SKILLS.allowed);
     for (const kept of [...WORDS, ...KEPT_OUT.map((which) => SKILLS[which])]) expect(answer).not.toContain(kept);
   });
 
-  it.each(Object.entries(ABOUT_ONE))('%s tells nothing, and tells what it may', async (_name, ask) => {
+  it.each(Object.entries(ABOUT_ONE))('stay hidden from %s, which shows the allowed skill', async (_name, ask) => {
     const allowed = await ask(SKILLS.allowed);
     expect(allowed).toContain('allowed');
     for (const kept of [...WORDS, ...KEPT_OUT.map((which) => SKILLS[which])]) expect(allowed).not.toContain(kept);

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => removeTree(home));
 
-/** Edits one file after the other, by a seed, in bursts with rests between, and writes down each state before the next edit. */
+/** Edits one file after the other, by a seed, in bursts with pauses between, and logs each state before its edit. */
 const EDITOR = `
   import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
   const [root, log, seed, edits] = [process.argv[1], process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
@@ -33,7 +33,7 @@ const EDITOR = `
     const value = String(edit % 10);
     const kind = random(4);
     if (skills[name] === undefined) {
-      // Each file is a state of its own: without SKILL.md it is no skill yet.
+      // Each write makes a state of its own: without SKILL.md it is not a skill yet.
       mkdirSync(folder);
       writeFileSync(folder + '/data.txt', value);
       skills[name] = { body: value, data: value };
@@ -42,14 +42,14 @@ const EDITOR = `
     } else if (kind === 0) {
       delete skills[name];
       note();
-      // In one step, as a removal file by file has states of its own.
+      // In one step, as a removal file by file would make further states.
       const { renameSync } = await import('node:fs');
       renameSync(folder, root + '/../gone-' + edit);
     } else {
       const part = kind === 1 ? 'body' : 'data';
       skills[name] = { ...skills[name], [part]: value };
       note();
-      // A file is replaced, as a write has a state in which it is empty.
+      // A rename, as a write would make a state with an empty file.
       const { renameSync } = await import('node:fs');
       writeFileSync(root + '/../next', part === 'body' ? text(name, value) : value);
       renameSync(root + '/../next', folder + (part === 'body' ? '/SKILL.md' : '/data.txt'));
@@ -58,7 +58,7 @@ const EDITOR = `
   }`;
 
 describe('a library beside random edits', () => {
-  it.each([1, 2, 3])('sees only states that existed, and the last one in the end (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('sees only states that existed, and finally the last one (seed %i)', async (seed) => {
     const root = join(home, 'skills');
     const log = join(home, 'states');
     const first = { a: { body: '0', data: '0' }, b: { body: '0', data: '0' }, c: { body: '0', data: '0' } };
@@ -87,7 +87,7 @@ describe('a library beside random edits', () => {
       seen.add(JSON.stringify(Object.fromEntries(state)));
     };
     while (!isOver) {
-      // A folder that did not rest is said to be out of reach, and not shown half.
+      // A folder that keeps changing counts as out of reach, and is never shown half.
       await look().catch((error: { code?: string }) =>
         expect(['store.unavailable', 'store.changed']).toContain(error.code),
       );

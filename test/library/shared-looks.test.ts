@@ -26,11 +26,11 @@ afterEach(async () => {
 
 interface HeldStore {
   store: SkillStore;
-  /** Calls that are under way, of the kind that is held. */
+  /** Calls in progress, of the held kind. */
   held: { signal: AbortSignal | undefined; go(): void }[];
-  /** Which calls wait until a test lets them go. */
+  /** The kind of calls that wait for the test. */
   hold: 'list' | 'open' | undefined;
-  /** Calls that came to an end after the store was closed. */
+  /** Calls that ended after the store was closed. */
   late: string[];
 }
 
@@ -66,14 +66,14 @@ function heldStore(name = 'skills'): HeldStore {
 const open = async (...stores: SkillStore[]): Promise<SkillLibrary> =>
   (library = await openSkillLibrary({ stores, cacheDir: join(home, 'cache') }));
 
-describe('of those who wait for one look or one skill', () => {
+describe('concurrent callers of one look or one fetch', () => {
   it.each([
     ['list', async (of: SkillLibrary, call: Call) => await of.refresh(call)],
     [
       'open',
       async (of: SkillLibrary, call: Call) => (await of.subsystem({ ...call, refs: ['custom.units'] })).skills[0]?.body,
     ],
-  ] as const)('each is ended by its own signal, and the last ends the work (%s)', async (kind, ask) => {
+  ] as const)('end by their own signals, and the last abort ends the work (%s)', async (kind, ask) => {
     const held = heldStore();
     const opened = await open(held.store);
     held.hold = kind;
@@ -93,13 +93,13 @@ describe('of those who wait for one look or one skill', () => {
     third.abort(new Error('the last has gone'));
     await expect(three).rejects.toThrow('the last has gone');
     expect(held.held[1]?.signal?.aborted).toBe(true);
-    // Nobody else learns of it.
+    // Other callers do not notice it.
     held.hold = undefined;
     expect((await opened.heads()).map(({ id }) => id)).toEqual(['custom.units']);
     expect(await opened.refresh()).toBe(false);
   });
 
-  it('the last ends the fetch, and the next one tries anew', async () => {
+  it('end the fetch with the last abort, and the next call tries again', async () => {
     const held = heldStore();
     const opened = await open(held.store);
     held.hold = 'open';
@@ -114,7 +114,7 @@ describe('of those who wait for one look or one skill', () => {
     expect(skills.map(({ body }) => body)).toEqual(['Text.\n']);
   });
 
-  it('none is told of a look that was given up, whenever that ends', async () => {
+  it('never get the result of an aborted look, however late it ends', async () => {
     const held = heldStore();
     const deaf: SkillStore = { ...held.store, list: async () => await held.store.list() };
     const opened = await open(deaf);
@@ -134,7 +134,7 @@ describe('of those who wait for one look or one skill', () => {
 });
 
 describe('close()', () => {
-  it.each(['list', 'open'] as const)('waits for what is under way (%s), and refuses what would begin', async (kind) => {
+  it.each(['list', 'open'] as const)('waits for calls in progress (%s), and refuses new ones', async (kind) => {
     const held = heldStore();
     const opened = await open(held.store);
     held.hold = kind;
@@ -149,7 +149,7 @@ describe('close()', () => {
     expect(held.late).toEqual([]);
   });
 
-  it('comes after the looks at the other stores when one store fails', async () => {
+  it('waits for the looks at the other stores when one store fails', async () => {
     const held = heldStore();
     const opened = heldStore('others');
     held.hold = 'list';
@@ -167,7 +167,7 @@ describe('close()', () => {
 });
 
 describe('a listener that throws', () => {
-  it('keeps a change from no other listener, and fails no look', async () => {
+  it('affects neither other listeners nor the look', async () => {
     const { store } = heldStore();
     library = await openSkillLibrary({ stores: [store], cacheDir: join(home, 'cache'), lookIntervalMs: 0 });
     const fault = new Error('a fault of the listener');
@@ -178,7 +178,7 @@ describe('a listener that throws', () => {
     library.subscribe(() => (told += 1));
     writeTree(join(home, 'skills'), { 'more/SKILL.md': '---\nname: more\ndescription: More.\n---\nText.\n' });
 
-    // The test runner has listeners of its own, for which an uncaught error is a failure.
+    // The test runner's own listeners would turn the uncaught error into a failure.
     const others = process.rawListeners('uncaughtException') as ((error: Error) => void)[];
     process.removeAllListeners('uncaughtException');
     const uncaught = deferred<Error>();

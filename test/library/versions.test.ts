@@ -26,7 +26,7 @@ const text = (name: string, version: string | undefined, imports: string[] = [])
   `---\nname: ${name}\ndescription: About ${name}.\n${version === undefined ? '' : `version: ${version}\n`}` +
   `${imports.length === 0 ? '' : `import: ${JSON.stringify(imports)}\n`}---\nVersion ${version}.\n`;
 
-/** Skills of several stores; the last stands in front. */
+/** Skills of several stores; the last store takes precedence. */
 async function subsystemOf(stores: Tree[], refs: string[]): Promise<SkillsSubsystem> {
   const opened = stores.map((files, index) => {
     writeTree(join(home, `store-${index}`), files);
@@ -60,7 +60,7 @@ describe('versions', () => {
     expect(meetsRange(version, range)).toBe(expected);
   });
 
-  it('lie side by side in stores, and one of each skill is in a closure, whatever is asked for first', async () => {
+  it('coexist in stores, and a closure has one of each skill, for any order of references', async () => {
     const old = { 'x/SKILL.md': text('x', '1.4.0'), 'a/SKILL.md': text('a', '1.0', ['custom.x@^1.2', 'custom.b']) };
     const now = { 'x/SKILL.md': text('x', '2.0.0'), 'b/SKILL.md': text('b', undefined, ['custom.x']) };
     const stores = [old, now];
@@ -77,7 +77,7 @@ describe('versions', () => {
     );
   });
 
-  it('take an older importer where the newer one goes with nothing', async () => {
+  it('use an older importer where the newer one has no match', async () => {
     const one = { 'x/SKILL.md': text('x', '1.0.0'), 'y/SKILL.md': text('y', '1.0.0', ['custom.x@^1']) };
     const two = { 'x/SKILL.md': text('x', '2.0.0'), 'y/SKILL.md': text('y', '2.0.0', ['custom.x@^3']) };
     expect(versions(await subsystemOf([one, two], ['custom.y']), ['custom.y'])).toEqual([
@@ -86,7 +86,7 @@ describe('versions', () => {
     ]);
   });
 
-  it('are given up again where a skill that is chosen later asks for another one', async () => {
+  it('are revised where a later choice needs another one', async () => {
     const one = { 'a/SKILL.md': text('a', '1.0.0'), 'z/SKILL.md': text('z', '1.0.0', ['custom.a@^1']) };
     const two = { 'a/SKILL.md': text('a', '2.0.0') };
     const refs = ['custom.a', 'custom.z'];
@@ -94,7 +94,7 @@ describe('versions', () => {
       expect(versions(await subsystemOf([one, two], given), given)).toEqual(['custom.a 1.0.0', 'custom.z 1.0.0']);
   });
 
-  it('that do not go together are refused with both sides', async () => {
+  it('that do not go together are refused, with both demands', async () => {
     const files = {
       'x/SKILL.md': text('x', '1.0'),
       'a/SKILL.md': text('a', '1.0', ['custom.x@^1']),
@@ -112,7 +112,7 @@ describe('versions', () => {
     expect(codeOf(() => plain.importSkillset(['custom.x@^2']))).toBe('skills.version-unmet');
   });
 
-  it('that lie beside the one that counts are explained, with who approved it', async () => {
+  it('beside the chosen one are explained, with its approval', async () => {
     const [project, source] = [join(home, 'project'), join(home, 'source')];
     mkdirSync(project);
     writeTree(source, { 'x/SKILL.md': text('x', '1.4.0') });
@@ -133,8 +133,8 @@ describe('versions', () => {
       version: '2.0.0',
       approval: { by: null },
       versions: [
-        { version: '1.4.0', reason: 'a later source of the user kind stands in front' },
-        { version: '1.0.0', reason: 'the user kind stands in front of the company kind' },
+        { version: '1.4.0', reason: 'a later source of the user kind takes precedence' },
+        { version: '1.0.0', reason: 'the user kind takes precedence over the company kind' },
       ],
     });
     const asked = await library.explain('custom.x@^1.2');
@@ -142,12 +142,12 @@ describe('versions', () => {
     expect(asked.skill?.versions?.[0]).toEqual({
       version: '2.0.0',
       origin: { root: 'user', folder: 'x', from: { type: 'directory', source: join(home, 'front'), folder: 'x' } },
-      reason: 'it stands in front, and a range leaves it out',
+      reason: 'it takes precedence, but a version range excludes it',
     });
     await expect(library.explain('custom.x@^3')).rejects.toMatchObject({ code: 'skills.version-unmet' });
   });
 
-  it('of imports are there in a sandbox by their ids', async () => {
+  it('of imports are found by their ids in a sandbox', async () => {
     const files = { 'x/SKILL.md': text('x', '1.0'), 'a/SKILL.md': text('a', '1.0', ['custom.x@^1']) };
     const { descriptor, trees } = exportRuntimeGlobals(await subsystemOf([files], ['custom.a']), {
       refs: ['custom.a@1'],
@@ -158,7 +158,7 @@ describe('versions', () => {
 });
 
 describe('openSkillLibrary({ frozen })', () => {
-  it('says to whoever takes a skill what it imports that is not approved, unless that is denied anyway', async () => {
+  it('reports unapproved imports of a requested skill, unless the policy denies them', async () => {
     const project = join(home, 'project');
     mkdirSync(project);
     writeTree(join(home, 'source'), { 'x/SKILL.md': text('x', '1.0', ['custom.y']), 'y/SKILL.md': text('y', '1.0') });
@@ -184,7 +184,7 @@ describe('openSkillLibrary({ frozen })', () => {
     expect(await told('desk')).toEqual([['import.unknown', undefined]]);
   });
 
-  it('loads what is approved, also where something else stands in front, and follows the lock file', async () => {
+  it('loads approved skills, even behind others by precedence, and follows the lock file', async () => {
     const project = join(home, 'project');
     mkdirSync(project);
     writeTree(join(home, 'source'), { 'x/SKILL.md': text('x', '1.0') });

@@ -56,7 +56,7 @@ async function add(source: string, into = '.agents/skills', force = false): Prom
   await addSkills(skills, { lockFile, into, force });
 }
 
-/** Has the lock file name another place, as one that came with a repository may. */
+/** Makes the lock file name another place, as one from a repository may. */
 function place(id: string, where: string): void {
   const lock = new Map(readLock(lockFile) as SkillLock);
   lock.set(id, { ...(lock.get(id) as LockedSkill), place: where });
@@ -71,7 +71,7 @@ const fileOf = (path: string): { bytes: Buffer; executable: boolean } => ({
 const install = async (force = false): Promise<string[]> =>
   (await installSkills({ lockFile, cache, force })).map(({ id, state }) => `${state} ${id}`);
 
-/** Everything of the project, with what it holds. */
+/** All files of the project, with their content. */
 const seen = (): Record<string, string> =>
   Object.fromEntries(
     readdirSync(project, { recursive: true, withFileTypes: true })
@@ -79,20 +79,20 @@ const seen = (): Record<string, string> =>
       .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'utf8')]),
   );
 
-describe('a lock file of somebody else', () => {
+describe('a lock file of another author', () => {
   it.each<[string, () => void]>([
-    ['has other things in it', () => write('there/notes.txt', 'mine')],
+    ['holds other files', () => write('there/notes.txt', 'mine')],
     [
-      'has a file of the skill in it, and no SKILL.md',
+      'holds a file of the skill, but no SKILL.md',
       () => (write('there/LICENSE', 'Free.'), write('there/notes.txt', 'mine')),
     ],
     ['is another skill', () => write('there/SKILL.md', skillText('gamma'))],
     ['holds other skills', () => (write('there/SKILL.md', skillText('alpha')), write('there/gamma/SKILL.md', 'mine'))],
     ['is a repository', () => (write('there/SKILL.md', skillText('alpha')), write('there/.git/HEAD', 'mine'))],
     ['is a file', () => write('there', 'mine')],
-    ['has a folder where SKILL.md is', () => write('there/SKILL.md/notes.txt', 'mine')],
+    ['has a folder in place of SKILL.md', () => write('there/SKILL.md/notes.txt', 'mine')],
     ['is a link', () => symlinkSync(join(project, '.agents'), join(project, 'there'))],
-  ])('has no folder replaced that %s', async (_, make) => {
+  ])('cannot replace a folder that %s', async (_, make) => {
     make();
     place('custom.alpha', 'there');
     const before = seen();
@@ -105,7 +105,7 @@ describe('a lock file of somebody else', () => {
     expect(seen()).toEqual(before);
   });
 
-  it('has a folder replaced that was never the skill where somebody says so', async () => {
+  it('replaces a folder of other content only by force', async () => {
     write('there/notes.txt', 'mine');
     place('custom.alpha', 'there');
     expect(await install(true)).toEqual(['restored custom.alpha', 'unchanged custom.beta']);
@@ -117,9 +117,9 @@ describe('a lock file of somebody else', () => {
       'only its SKILL.md is left, with other text',
       () => write('.agents/skills/beta/SKILL.md', `${skillText('beta')}!`),
     ],
-    ['SKILL.md names nothing any more', () => write('.agents/skills/alpha/SKILL.md', 'x')],
+    ['SKILL.md has lost its name', () => write('.agents/skills/alpha/SKILL.md', 'x')],
     ['SKILL.md is gone', () => rmSync(join(project, '.agents/skills/alpha/SKILL.md'))],
-  ])('has a copy brought back of which %s', async (_, change) => {
+  ])('restores a copy where %s', async (_, change) => {
     change();
     const before = seen();
     expect((await install()).filter((row) => row.startsWith('restored'))).toHaveLength(1);
@@ -128,10 +128,10 @@ describe('a lock file of somebody else', () => {
   });
 
   it.each<[string, string, () => void]>([
-    ['of a copy as it is locked', 'more/notes.txt', () => undefined],
-    ['of a copy that was changed as well', 'notes.txt', () => write('there/SKILL.md', `${skillText('beta')}!`)],
+    ['of an unchanged copy', 'more/notes.txt', () => undefined],
+    ['of a changed copy', 'notes.txt', () => write('there/SKILL.md', `${skillText('beta')}!`)],
     ['that is a link', 'link', () => symlinkSync(join(project, '.agents'), join(project, 'there/link'))],
-  ])('has no added file dropped %s, but by force', async (_, added, change) => {
+  ])('drops an added file %s only by force', async (_, added, change) => {
     place('custom.beta', 'there');
     write('there/SKILL.md', skillText('beta'));
     change();
@@ -148,7 +148,7 @@ describe('a lock file of somebody else', () => {
     expect(readdirSync(join(project, 'there'))).toEqual(['SKILL.md']);
   });
 
-  it('is refused where a place lies within another', async () => {
+  it('is refused with nested places', async () => {
     place('custom.alpha', '.agents');
     await expect(install(true)).rejects.toMatchObject({
       code: 'lock.invalid',
@@ -159,8 +159,8 @@ describe('a lock file of somebody else', () => {
   });
 });
 
-describe('what somebody else changes meanwhile', () => {
-  it('is left by installSkills(), and is not called unchanged', async () => {
+describe('a concurrent change by another process', () => {
+  it('is left alone by installSkills(), with the state "left"', async () => {
     const before = readFileSync(lockFile, 'utf8');
     write('../source/alpha/SKILL.md', `${skillText('alpha')}More.\n`);
     await takeUpdates(await findUpdates({ lockFile, cache }), { lockFile, cache });
@@ -182,7 +182,7 @@ describe('what somebody else changes meanwhile', () => {
     expect(await install()).toEqual(['installed custom.alpha', 'unchanged custom.beta']);
   });
 
-  it('is not installed, where it is what a cache has kept and somebody has changed since it was looked at', async () => {
+  it('of a cached file is not installed', async () => {
     rmSync(join(project, '.agents/skills/alpha'), { recursive: true });
     const meanwhile: TreeCache = {
       ...cache,
@@ -196,7 +196,7 @@ describe('what somebody else changes meanwhile', () => {
         return view;
       },
     };
-    // Who takes it from the cache has to have it there.
+    // The cache must have the skill, so that it is taken from there.
     cache.keep(new Map(['SKILL.md', 'LICENSE'].map((name) => [name, fileOf(`../source/alpha/${name}`)])));
     expect((await installSkills({ lockFile, cache: meanwhile })).map(({ state }) => state)).toEqual([
       'installed',
@@ -205,7 +205,7 @@ describe('what somebody else changes meanwhile', () => {
     expect(readFileSync(join(project, '.agents/skills/alpha/SKILL.md'), 'utf8')).toBe(skillText('alpha'));
   });
 
-  it('is none of what takeUpdates() says that it has taken', async () => {
+  it('is not among the results of takeUpdates()', async () => {
     for (const name of ['alpha', 'beta']) write(`../source/${name}/SKILL.md`, `${skillText(name)}More.\n`);
     const updates = await findUpdates({ lockFile, cache });
     await removeSkills({ lockFile, refs: ['alpha'] });
@@ -214,7 +214,7 @@ describe('what somebody else changes meanwhile', () => {
 });
 
 describe('addSkills()', () => {
-  it('puts no skill into the folder of another, nor around one', async () => {
+  it('never nests the folders of two skills', async () => {
     const before = seen();
     write('../more/skills/SKILL.md', skillText('skills'));
     for (const into of ['.agents/skills/alpha', '.agents'])
@@ -223,12 +223,12 @@ describe('addSkills()', () => {
   });
 });
 
-describe('a skill that is locked where it is written', () => {
-  it('is neither replaced nor removed, for there is no other copy', async () => {
+describe('a skill whose folder is its own source', () => {
+  it('is neither replaced nor removed without force, as there is no other copy', async () => {
     write('skills/gamma/SKILL.md', skillText('gamma'));
     await add('./skills', 'skills');
     const before = seen();
-    const refused = { code: 'lock.mismatch', message: expect.stringContaining('where it comes from') as string };
+    const refused = { code: 'lock.mismatch', message: expect.stringContaining('is its own source') as string };
     await expect(removeSkills({ lockFile, refs: ['gamma'] })).rejects.toMatchObject(refused);
     expect(seen()).toEqual(before);
     write('skills/gamma/SKILL.md', `${skillText('gamma')}More.\n`);
@@ -238,8 +238,8 @@ describe('a skill that is locked where it is written', () => {
     expect((await removeSkills({ lockFile, refs: ['gamma'], force: true })).removed).toEqual(['custom.gamma']);
   });
 
-  it('is known by what it is, whatever link leads to it, and also where its folder holds where it comes from', async () => {
-    const refused = { code: 'lock.mismatch', message: expect.stringContaining('where it comes from') as string };
+  it('is recognized through links, and where its folder contains the source', async () => {
+    const refused = { code: 'lock.mismatch', message: expect.stringContaining('is its own source') as string };
     write('skills/gamma/SKILL.md', skillText('gamma'));
     symlinkSync('skills', join(project, 'link'));
     await add('./link', 'skills');

@@ -23,7 +23,7 @@ const loaded = (id: string, digest: string): Skill =>
   ({ id, skillId: id.slice(id.indexOf('.') + 1), digest, path: id, dir: id, files: [] }) as unknown as Skill;
 
 describe('an approval', () => {
-  it('is of the bytes that were looked at, and of no others', () => {
+  it('covers only the reviewed bytes', () => {
     expect(isApproved(locked('custom.a', NOW, NOW))).toBe(true);
     for (const approved of [THEN, null]) {
       const skill = locked('custom.a', NOW, approved);
@@ -32,7 +32,7 @@ describe('an approval', () => {
     }
   });
 
-  it('lets a skill of its name and its bytes be loaded, and no other', () => {
+  it('admits only a skill with its name and its bytes', () => {
     const admit = admitApproved(
       lockOf(locked('custom.a', NOW, NOW), locked('custom.b', THEN, null), locked('custom.c', THEN, NOW)),
     );
@@ -41,7 +41,7 @@ describe('an approval', () => {
     for (const [id, digest] of [
       ['custom.a', THEN],
       ['custom.b', THEN],
-      // Of these somebody has approved other bytes, or the same bytes by another name.
+      // Here other bytes are approved, or the same bytes under another name.
       ['custom.c', THEN],
       ['custom.c', NOW],
       ['custom.b', NOW],
@@ -50,7 +50,7 @@ describe('an approval', () => {
       expect(admit(loaded(id, digest))?.code, `${id} ${digest}`).toBe('lock.not-approved');
   });
 
-  it('is told of what is loaded only where that has the bytes', () => {
+  it('is part of the provenance only where the loaded bytes are the same', () => {
     const told = provenanceBy(lockOf(locked('custom.a', NOW, NOW), locked('custom.b', NOW, THEN)));
     expect(told(loaded('custom.a', NOW))).toMatchObject({ approval: { by: 'Ana' }, origin: { type: 'git' } });
     expect(told(loaded('custom.a', THEN))).toEqual({ approval: { by: null }, origin: undefined });
@@ -62,7 +62,7 @@ describe('an approval', () => {
 describe('lockedByReference()', () => {
   const lock = lockOf(locked('custom.a', NOW, null), locked('user.a', NOW, null), locked('custom.b', NOW, null));
 
-  it('finds each once, and takes no name that may be two', () => {
+  it('finds each skill once, and refuses an ambiguous name', () => {
     expect(lockedByReference(lock, ['custom.a', 'b', 'custom.b']).map(({ id }) => id)).toEqual([
       'custom.a',
       'custom.b',

@@ -77,7 +77,7 @@ const deviations = async (): Promise<string[]> =>
   );
 
 describe('locked skills', () => {
-  it('are named file by file where they are not as they were locked, and are brought back', async () => {
+  it('are compared file by file, and restored', async () => {
     expect(await add()).toEqual(['added custom.units']);
     expect(await deviations()).toEqual([]);
     writeFileSync(installed('units', 'SKILL.md'), 'x');
@@ -99,7 +99,7 @@ describe('locked skills', () => {
     expect((await installSkills({ lockFile, cache })).map(({ state }) => state)).toEqual(['installed']);
   });
 
-  it('lack a file that is gone from a folder which is there', async () => {
+  it('report a file that is missing in an existing folder', async () => {
     await add();
     rmSync(installed('units', 'scripts/run.sh'));
     expect(await deviations()).toEqual(['missing scripts/run.sh']);
@@ -107,7 +107,7 @@ describe('locked skills', () => {
     expect(await deviations()).toEqual([]);
   });
 
-  it('are named where they import what is removed', async () => {
+  it('are reported where they import a removed skill', async () => {
     write('notes', 'Write notes.', 'imports:\n  - custom.units@^1\n');
     write('dates', 'Write dates.');
     await add();
@@ -124,7 +124,7 @@ describe('locked skills', () => {
     expect((await removeSkills({ lockFile, refs: ['notes', 'dates'] })).diagnostics).toEqual([]);
   });
 
-  it('are not replaced where somebody has changed them, or has made the folder', async () => {
+  it('are not replaced in a folder with local changes, or of unknown origin', async () => {
     mkdirSync(installed('units'), { recursive: true });
     writeFileSync(installed('units', 'SKILL.md'), 'mine');
     await expect(add()).rejects.toMatchObject({ code: 'lock.mismatch' });
@@ -140,7 +140,7 @@ describe('locked skills', () => {
     expect(existsSync(installed('units'))).toBe(false);
   });
 
-  it('keep an approval as long as they keep their bytes', async () => {
+  it('keep an approval while their bytes stay the same', async () => {
     await add();
     await approveSkills({ lockFile, refs: ['sk:units'], as: 'Ana' });
     await add();
@@ -160,7 +160,7 @@ describe('locked skills', () => {
     });
   });
 
-  it('are refused where their source has other bytes by now, and nothing is written', async () => {
+  it('are refused without a write where their source now has other bytes', async () => {
     await add();
     cache.close();
     removeTree(join(home, 'cache'));
@@ -179,7 +179,7 @@ describe('locked skills', () => {
     expect(readdirSync(project)).toEqual(['.agents']);
   });
 
-  it('are all there when several processes add at once', async () => {
+  it('are all present after several processes added them at once', async () => {
     const names = Array.from({ length: 6 }, (_, index) => `skill-${index}`);
     for (const name of names) write(name, name);
     await Promise.all(names.map((name) => run(process.execPath, [PROGRAM, project, name])));
@@ -189,8 +189,8 @@ describe('locked skills', () => {
   });
 });
 
-describe('what changes skills', () => {
-  it('takes over from a process that died, and waits for one that lives', async () => {
+describe('a process that changes skills', () => {
+  it('takes over from a dead process, and waits for a living one', async () => {
     const child = spawn('sleep', ['60']);
     const busy = join(project, '.skillcell.lock.json.busy');
     try {
@@ -206,7 +206,7 @@ describe('what changes skills', () => {
     expect(existsSync(busy)).toBe(false);
   });
 
-  it('does not go on with a journal that came with a repository', async () => {
+  it('does not execute a journal that came with a repository', async () => {
     await add();
     const staging = join(project, '.skillcell.lock.json.staging');
     mkdirSync(staging);
@@ -233,10 +233,10 @@ describe('what changes skills', () => {
         symlinkSync(join(home, 'there'), staging);
       },
     ],
-    ['has a field that nobody knows', (staging, journal) => stage(staging, journal.replace('{', '{"more":1,'))],
-    ['names a place above', (staging, journal) => stage(staging, journal.replace('"other"', '"../other"'))],
+    ['has an unknown field', (staging, journal) => stage(staging, journal.replace('{', '{"more":1,'))],
+    ['names a place above the project', (staging, journal) => stage(staging, journal.replace('"other"', '"../other"'))],
     ['has no moves', (staging) => stage(staging, '{"lock":"{}"}')],
-  ])('goes on with no journal that %s', async (_, make) => {
+  ])('does not execute a journal that %s', async (_, make) => {
     await add();
     const before = readFileSync(lockFile, 'utf8');
     const journal = JSON.stringify({ lock: '{}', moves: [{ place: 'other', isNew: false }] });
@@ -246,7 +246,7 @@ describe('what changes skills', () => {
     expect([readFileSync(lockFile, 'utf8'), existsSync(join(project, 'other'))]).toEqual([before, true]);
   });
 
-  it('goes on first with what another one has begun', async () => {
+  it('first completes the interrupted change of another process', async () => {
     await add();
     const lock = '{"schema":"skillcell/lock@1","skills":{}}';
     const moves = [{ place: '.agents/skills/units', isNew: false }];
@@ -256,7 +256,7 @@ describe('what changes skills', () => {
     expect(existsSync(installed('units'))).toBe(false);
   });
 
-  it('goes on with no journal of another user', async (context) => {
+  it('does not execute a journal of another user', async (context) => {
     if (process.getuid?.() !== 0) return context.skip('only root can make one');
     await add();
     const staging = join(project, '.skillcell.lock.json.staging');
@@ -265,7 +265,7 @@ describe('what changes skills', () => {
     await expect(verifySkills({ lockFile })).rejects.toThrow('this user did not begin it here');
   });
 
-  it('moves nothing through a link that has come on the way meanwhile', async () => {
+  it('moves nothing through a link that appeared meanwhile', async () => {
     await add();
     const staging = join(project, '.skillcell.lock.json.staging');
     mkdirSync(join(home, 'elsewhere', 'old'), { recursive: true });
@@ -275,7 +275,7 @@ describe('what changes skills', () => {
     expect(existsSync(join(home, 'elsewhere', 'old'))).toBe(true);
   });
 
-  it('leaves a lock file the rights that it has, and nothing of a change that cannot be written', async () => {
+  it('keeps the mode of a lock file, and leaves no trace of a change that fails', async () => {
     await add();
     expect(statSync(lockFile).mode & 0o777).toBe(0o644);
     chmodSync(lockFile, 0o640);
@@ -290,7 +290,7 @@ describe('what changes skills', () => {
     expect(await deviations()).toEqual([]);
   });
 
-  it('ends with an abort while another one holds the lock file', async () => {
+  it('stops waiting for the lock file when aborted', async () => {
     writeFileSync(join(project, '.skillcell.lock.json.busy'), `${ownerName(currentOwner())}-0011223344556677`);
     const controller = new AbortController();
     const waiting = recoverSkills(lockFile, { signal: controller.signal });

@@ -28,24 +28,24 @@ import { IS_SAMPLE } from '../../fixtures/share.ts';
 import { cacheOptions, doWork, KEPT_TREE, type KilledWork } from '../../fixtures/library/kill-program.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../fixtures/library/kill-program.ts', import.meta.url));
-/** System calls that change names; each is a point at which a process dies. */
+/** System calls that change names; a process is killed at each of them. */
 const NAMING = ['rename', 'link', 'unlink', 'unlinkat', 'rmdir', 'mkdir'] as const;
 const WRITES = 50;
-/** Most writes beside git are git's own, into folders that it has made for this; each of its processes takes several times as long. */
+/** Most writes beside git are git's own, into temporary folders; under strace, each git process takes several times as long. */
 const WRITES_BESIDE_GIT = 20;
-/** The points of a sample. */
+/** The kill points of a sample. */
 const SAMPLE = ['rename:1', 'link:1', 'write:5'];
-/** What a process that died leaves for the next one. */
+/** Files that a killed process leaves for the next one. */
 const TEMPORARY = /\/(?:\.[^/]+\.(?:part|staging|busy)|trust\.json\.lock|owed\/[^/]+|claims\/[^/]+)(?:[./]|$)/;
 const AT_ONCE = 3;
-/** Some hundred processes, one after the other, on a machine that has other work. */
+/** Some hundred processes, one after the other, on a busy machine. */
 const TIMEOUT_MS = 900_000;
 
 let home: string;
 
 beforeAll(async () => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'kill-points-')));
-  // It begins some hundred times: in one piece that takes a third of the time.
+  // The program starts some hundred times: a bundle takes a third of the time.
   await build({
     entryPoints: [PROGRAM],
     outdir: dirname(bundled()),
@@ -60,13 +60,13 @@ beforeAll(async () => {
       platform: 'node',
       format: 'esm',
       target: 'node24',
-      // CommonJS whose names Node finds, and a bundle does not.
+      // A CommonJS package whose exported names Node finds, but a bundle does not.
       external: ['yazl'],
       logLevel: 'error',
     },
   });
   symlinkSync(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(home, 'program', 'node_modules'));
-  // Where the sources find it as well: two folders up.
+  // The sources find it two folders up as well.
   cpSync(fileURLToPath(new URL('../../../package.json', import.meta.url)), join(home, 'package.json'));
 });
 afterAll(() => removeTree(home));
@@ -85,7 +85,7 @@ describeWith('kill points', MISSING_STRACE, () => {
     ['fill', async () => {}],
     ['evict', crowded],
   ])(
-    '%s leaves the old state or the new one at each of them, and the next run succeeds and cleans up',
+    '%s leaves the old state or the new one at each kill point, and the next run succeeds and cleans up',
     { timeout: TIMEOUT_MS },
     killEverywhere,
   );
@@ -96,7 +96,7 @@ describeWith('kill points of git', MISSING_STRACE ?? MISSING_GIT, () => {
     ['add-git', committed],
     ['update-git', outdatedInGit],
   ])(
-    '%s leaves the old state or the new one at each of them, and the next run succeeds and cleans up',
+    '%s leaves the old state or the new one at each kill point, and the next run succeeds and cleans up',
     { timeout: TIMEOUT_MS },
     killEverywhere,
   );
@@ -119,7 +119,7 @@ async function killEverywhere(work: KilledWork, prepare: (folder: string) => Pro
     const isKilled = await runKilled(work, scene, point);
     const where = `${work} killed at ${point}`;
     const lockFile = join(scene, 'project', 'skillcell.lock.json');
-    // Who looks first ends what was begun.
+    // The first reader completes the interrupted change.
     const rows = (await verifySkills({ lockFile })) ?? [];
     if (work !== 'install' && work !== 'fix')
       expect(
@@ -155,7 +155,7 @@ async function killEverywhere(work: KilledWork, prepare: (folder: string) => Pro
   expect(kills.count).toBeGreaterThan(5);
 }
 
-/** What is mended file by file may be half mended; all else is there as it was, or as it will be. */
+/** `fix` may be complete for some files only. All other work leaves the old state or the new one. */
 function assertOneOf(
   work: KilledWork,
   now: Record<string, string>,
@@ -229,7 +229,7 @@ function skillFiles(body: string): Record<string, string> {
   return Object.fromEntries(['alpha', 'beta'].map((name) => [`${name}/SKILL.md`, textOf(name, body)]));
 }
 
-/** What was kept last is all that has room. */
+/** There is room only for the last skill. */
 async function crowded(folder: string): Promise<void> {
   const cache = openTreeCache(join(folder, 'cache'));
   for (const text of ['one', 'two', 'three'])
@@ -237,34 +237,34 @@ async function crowded(folder: string): Promise<void> {
   cache.close();
 }
 
-/** Nothing half is kept under the digest of a whole. */
+/** Every kept tree has the digest in its name. */
 function assertKept(work: KilledWork, folder: string): void {
   const trees = join(folder, 'cache', 'trees');
   const cache = openTreeCache(join(folder, 'cache'), cacheOptions(work));
-  // Whoever opens it first ends what was begun.
+  // The first process that opens it completes the interrupted work.
   cache.find(digestOf('nothing'));
   for (const name of existsSync(trees) ? readdirSync(trees) : [])
     if (!name.startsWith('.')) expect(cache.find(`sha256:${name}`), name).toBeDefined();
   cache.close();
 }
 
-/** Runs the work under strace, which kills it, or the git that it has started, at one system call. @returns whether anything was killed */
+/** Runs the work under strace, which kills it, or its git process, at one system call. @returns whether a process was killed */
 async function runKilled(work: KilledWork, folder: string, point: string): Promise<boolean> {
   const [call, when] = point.split(':');
   const args = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`, '-e', `inject=${call}:signal=KILL:when=${when}`];
   return await new Promise((resolve, reject) => {
     execFile('strace', [...args, process.execPath, bundled(), work, folder], (error, _stdout, stderr) => {
-      // strace ends as what it runs does.
+      // strace ends with the status of its program.
       if (error === null) resolve(false);
       else if (error.signal === 'SIGKILL' || error.code === 137) resolve(true);
-      // A command of git that was killed is a source that is out of reach.
+      // A killed git command shows as a source that is out of reach.
       else if (stderr.includes('store.unavailable')) resolve(true);
       else reject(new Error(`${work} at ${point}: ${stderr}`));
     });
   });
 }
 
-/** The most that one process, or thread, writes: `when` counts each of them apart, and the first that comes to its number is killed. */
+/** The largest number of writes by one process or thread: `when` counts for each of them, and the first that reaches its number is killed. */
 async function countWrites(work: KilledWork, before: string): Promise<number> {
   const scene = join(home, `${work}-counted`);
   cpSync(before, scene, { recursive: true });
@@ -283,7 +283,7 @@ async function countWrites(work: KilledWork, before: string): Promise<number> {
   return Math.max(...counts.values());
 }
 
-/** Some of the numbers up to a last one, the same in each run. */
+/** A fixed sample of the numbers from 1 to the last one. */
 function seeded(last: number, count: number): number[] {
   const all = Array.from({ length: last }, (_, index) => index + 1);
   return all.toSorted((a, b) => digestOf(`seed 1 ${a}`).localeCompare(digestOf(`seed 1 ${b}`))).slice(0, count);
@@ -298,7 +298,7 @@ async function eachAtOnce<Item>(items: readonly Item[], work: (item: Item) => Pr
   );
 }
 
-/** What there is for whoever looks, by name: files with digest and mode. What serves processes among each other is no part of it. */
+/** Visible files by name, with digest and mode. Files for use between processes are left out. */
 function seen(folder: string): { project: Record<string, string>; cache: Record<string, string> } {
   return { project: filesBelow(join(folder, 'project')), cache: filesBelow(join(folder, 'cache', 'trees')) };
 }

@@ -26,7 +26,7 @@ const parse = (text: string): unknown => parseLock(Buffer.from(text), 'skillcell
 const written = (...skills: LockedSkill[]): string => writeLock(new Map(skills.map((one) => [one.id, one])));
 
 describe('the lock file', () => {
-  it('has the same bytes for the same skills, in whatever order they come, and no time in it', () => {
+  it('has the same bytes for the same skills in any order, without a time', () => {
     const [a, b] = [locked('custom.a'), locked('custom.b', { files: files.toReversed() })];
     expect(written(b, a)).toBe(written(a, b));
     const read = parseLock(Buffer.from(written(b, a)), 'skillcell.lock.json');
@@ -35,7 +35,7 @@ describe('the lock file', () => {
     expect(read.get('custom.b')).toEqual(locked('custom.b'));
   });
 
-  it('may have quotation marks, blanks and colons in its texts, and places that begin alike', () => {
+  it('may have quotation marks, blanks and colons in its texts, and places with a common beginning', () => {
     const approval = { by: 'Ana "A": \\', digest: skillDigest(files) };
     const skills = [locked('custom.a', { place: 'a', approval }), locked('custom.b', { place: 'ab/c' })];
     expect([...(parse(written(...skills)) as Map<string, LockedSkill>).values()]).toEqual(skills);
@@ -46,11 +46,7 @@ describe('the lock file', () => {
     ['a later form', '{"schema":"skillcell/lock@2","new":1}', 'it is of form 2, and this version reads form 1'],
     ['another schema', '{"schema":"other@1","skills":{}}', 'schema'],
     ['a key that reaches a prototype', '{"schema":"skillcell/lock@1","skills":{"__proto__":{}}}', 'it must hold JSON'],
-    [
-      'a key that is there twice',
-      written(locked('custom.a')).replace('"custom.a": {', '"custom.a": {}, "custom.a" : {'),
-      'twice',
-    ],
+    ['a repeated key', written(locked('custom.a')).replace('"custom.a": {', '"custom.a": {}, "custom.a" : {'), 'twice'],
     [
       'an absolute place',
       written(locked('custom.a')).replace('.agents/skills/a', '/etc/a'),
@@ -58,12 +54,8 @@ describe('the lock file', () => {
     ],
     ['a byte order mark', `\uFEFF${written(locked('custom.a'))}`, 'byte order mark'],
     ['an id without a namespace', written(locked('custom.a')).replace('"custom.a"', '"alpha"'), 'full id'],
-    [
-      'a file that has other bytes',
-      written(locked('custom.a')).replace(digestOf('a'), digestOf('c')),
-      'digest must be',
-    ],
-    ['a place above', written(locked('custom.a')).replace('.agents/skills/a', '../a'), 'place'],
+    ['a file with another digest', written(locked('custom.a')).replace(digestOf('a'), digestOf('c')), 'digest must be'],
+    ['a place above its folder', written(locked('custom.a')).replace('.agents/skills/a', '../a'), 'place'],
     ['a place in a folder of git', written(locked('custom.a')).replace('.agents/skills/a', '.GIT/hooks'), 'place'],
     [
       'two skills in one place',
@@ -71,50 +63,54 @@ describe('the lock file', () => {
       'one place',
     ],
     [
-      'a skill of the package that has a place',
+      'a built-in skill with a place',
       written(locked('custom.a')).replace('"type": "git"', '"type": "builtin"'),
       'skills of the package have no place',
     ],
-    ['a skill of a source that has none', written(locked('custom.a', { place: null })), 'all others have one'],
+    ['a skill of a source without a place', written(locked('custom.a', { place: null })), 'all others have one'],
     ['a file that is listed twice', written(locked('custom.a', { files: [...files, ...files] })), 'listed twice'],
-    ['a field that nobody knows', written(locked('custom.a')).replace('"version"', '"verzion"'), 'version is missing'],
+    ['an unknown field', written(locked('custom.a')).replace('"version"', '"verzion"'), 'version is missing'],
     ['a place beside a folder of git', written(locked('custom.a')).replace('.agents/skills/a', 'a/.ｇit/b'), 'place'],
     [
       'a file above the skill',
       written(locked('custom.a')).replace('"run.sh"', '"../run.sh"'),
       'a path below the skill',
     ],
+    ['an invalid digest of a file', written(locked('custom.a', { files: bad, digest: skillDigest(bad) })), 'digest'],
+    ['a negative number of bytes', written(locked('custom.a')).replace('"bytes":1', '"bytes":-1'), 'bytes'],
+    ['a fraction of a byte', written(locked('custom.a')).replace('"bytes":1', '"bytes":1.5'), 'bytes'],
     [
-      'a digest of a file that is none',
-      written(locked('custom.a', { files: bad, digest: skillDigest(bad) })),
-      'digest',
+      'a text in place of a boolean',
+      written(locked('custom.a')).replace('"executable":true', '"executable":"no"'),
+      'executable',
     ],
-    ['fewer bytes than none', written(locked('custom.a')).replace('"bytes":1', '"bytes":-1'), 'bytes'],
-    ['a part of a byte', written(locked('custom.a')).replace('"bytes":1', '"bytes":1.5'), 'bytes'],
-    ['a word for a right', written(locked('custom.a')).replace('"executable":true', '"executable":"no"'), 'executable'],
-    ['a field of a file that nobody knows', written(locked('custom.a')).replace('"bytes":1', '"bytes":1,"x":1'), 'x'],
-    ['a commit that is none', written(locked('custom.a')).replace('0'.repeat(40), '--upload-pack=x'), 'commit'],
+    ['an unknown field of a file', written(locked('custom.a')).replace('"bytes":1', '"bytes":1,"x":1'), 'x'],
+    ['an invalid commit', written(locked('custom.a')).replace('0'.repeat(40), '--upload-pack=x'), 'commit'],
     [
-      'a field of an approval that nobody knows',
+      'an unknown field of an approval',
       written(locked('custom.a', { approval: { by: 'Ana', digest: skillDigest(files) } })).replace(
         '"by"',
         '"x":1,"by"',
       ),
       'x',
     ],
-    ['an approval of nobody', written(locked('custom.a', { approval: { by: '', digest: skillDigest(files) } })), 'by'],
     [
-      'a place within another, however deep',
+      'an approval without a name',
+      written(locked('custom.a', { approval: { by: '', digest: skillDigest(files) } })),
+      'by',
+    ],
+    [
+      'a place at any depth inside another one',
       written(locked('custom.a', { place: 'a' }), locked('custom.b', { place: 'a/b/c/d' })),
       'places within each other',
     ],
+    ['too many values', `{"schema":"skillcell/lock@1","more":[${'0,'.repeat(4_000_000)}0]}`, '4000000 values'],
+    ['an id with a capital letter', written(locked('custom.a')).replace('"custom.a"', '"custom.A"'), 'full id'],
     [
-      'more values than are read',
-      `{"schema":"skillcell/lock@1","more":[${'0,'.repeat(4_000_000)}0]}`,
-      '4000000 values',
+      'a repeated key behind an escape',
+      written(locked('custom.a')).replace('"1.0"', '"1\\": 0", "version"\n: "2"'),
+      'twice',
     ],
-    ['an id of capitals', written(locked('custom.a')).replace('"custom.a"', '"custom.A"'), 'full id'],
-    ['a key twice in an escape', written(locked('custom.a')).replace('"1.0"', '"1\\": 0", "version"\n: "2"'), 'twice'],
   ])('is refused with %s', (_, text, reason) => {
     expect(codeOf(() => parse(text))).toBe('lock.invalid');
     expect(() => parse(text)).toThrow(reason);

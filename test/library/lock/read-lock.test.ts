@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-/** What each way to read has thrown. In a process of its own, which is killed where it waits: a call of the system has no other end. */
+/** The error of each way to read. Runs in a separate process, which is killed if it hangs: a blocking system call cannot be aborted otherwise. */
 async function read(): Promise<({ code: string; text: string } | null)[]> {
   const { stdout } = await run(process.execPath, [PROGRAM, lockFile], { timeout: 120_000, killSignal: 'SIGKILL' });
   return JSON.parse(stdout) as ({ code: string; text: string } | null)[];
@@ -54,8 +54,8 @@ describe('a lock file of a repository', () => {
       (path) => (writeFileSync(path, ''), truncateSync(path, 1024 ** 3)),
       'it has more bytes than are read',
     ],
-    ['is another file', (path) => linkSync(join(home, 'secret'), path), 'it must hold JSON'],
-  ])('is refused without waiting, and without a word of what is in it, where it %s', async (_, make, reason) => {
+    ['is a hard link to another file', (path) => linkSync(join(home, 'secret'), path), 'it must hold JSON'],
+  ])('is refused at once, and without its content in the message, where it %s', async (_, make, reason) => {
     await make(lockFile);
     await make(join(project, 'skills-lock.json'));
     const said = await read();
@@ -66,7 +66,7 @@ describe('a lock file of a repository', () => {
     }
   });
 
-  it('is read where it is a link within its folder, and stays one', async () => {
+  it('is read through a link within its folder, and the link stays', async () => {
     mkdirSync(join(project, 'locks'));
     writeFileSync(join(project, 'locks/team.json'), EMPTY);
     symlinkSync('locks/team.json', lockFile);
@@ -77,17 +77,17 @@ describe('a lock file of a repository', () => {
   });
 });
 
-describe('what says who changes skills', () => {
+describe('the file that names the process which changes skills', () => {
   it.each<[string, (path: string) => unknown]>([
     ['a fifo', async (path) => await run('mkfifo', [path])],
     ['a folder', (path) => mkdirSync(path)],
-    ['a link to nothing', (path) => symlinkSync('nothing', path)],
+    ['a dangling link', (path) => symlinkSync('nothing', path)],
     ['a link to a device', (path) => symlinkSync('/dev/zero', path)],
     ['a large file', (path) => (writeFileSync(path, ''), truncateSync(path, 1024 ** 3))],
-  ])('is no name of an owner where it is %s', async (_, make) => {
+  ])('names no process where it is %s', async (_, make) => {
     writeFileSync(lockFile, EMPTY);
     await make(join(project, '.skillcell.lock.json.busy'));
-    // A link to nothing is nothing to whoever only looks.
+    // For a reader, a dangling link counts as a missing file.
     expect(['store.conflict', undefined]).toContain((await read())[1]?.code);
     const changed = changeSkills(lockFile, async () => ({ changes: [], result: null }));
     await expect(changed).rejects.toThrow('it was not written by skillcell');

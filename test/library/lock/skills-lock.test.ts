@@ -23,7 +23,7 @@ afterEach(() => {
   removeTree(home);
 });
 
-/** As that tool writes it; the hash is of `a.txt`, `b/z.txt` and `SKILL.md`, by sha256sum over paths and bytes in this order. */
+/** The format of Vercel's tool. The hash covers `a.txt`, `b/z.txt` and `SKILL.md`: sha256sum over paths and bytes in this order. */
 const COMPUTED = '1e8d8862635c8cc0dd1b6a32ff1232f6e633e039466783fb43c2676c262a2b4a';
 
 function write(entry: object): void {
@@ -35,7 +35,7 @@ function write(entry: object): void {
 }
 
 describe('importSkillsLock()', () => {
-  it('takes and locks the bytes of the hash, and no others', async () => {
+  it('locks only bytes with the right hash', async () => {
     const lockFile = join(home, 'project/skillcell.lock.json');
     expect(await importSkillsLock({ lockFile, cache })).toBeUndefined();
     write({ computedHash: '0'.repeat(64) });
@@ -45,7 +45,7 @@ describe('importSkillsLock()', () => {
     expect((await verifySkills({ lockFile }))?.map(({ deviations }) => deviations)).toEqual([[]]);
   });
 
-  it('refuses what it cannot read', async () => {
+  it('refuses invalid entries', async () => {
     const lockFile = join(home, 'project/skillcell.lock.json');
     for (const entry of [{ computedHash: 'short' }, { computedHash: '0'.repeat(64), source: 3 }]) {
       write(entry);

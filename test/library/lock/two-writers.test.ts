@@ -25,7 +25,7 @@ function writeSkill(name: string, body: string): void {
   writeFileSync(join(home, 'source', name, 'SKILL.md'), `---\nname: ${name}\ndescription: ${name}.\n---\n${body}\n`);
 }
 
-/** A process of the command line. */
+/** Runs the command line in a process of its own. */
 const skills = async (...argv: string[]): Promise<CliRun> =>
   runCli(['skills', ...argv], { cwd: project, env: { HOME: home, XDG_CACHE_HOME: join(home, 'cache') } });
 
@@ -35,7 +35,7 @@ const adds = (...names: string[]): Promise<CliRun> =>
 const ended = (runs: CliRun[]): string[] => runs.map(({ code, stderr }) => `${code} ${stderr}`);
 
 describe('two processes that change skills at once', { timeout: TIMEOUT_MS }, () => {
-  it('lose nothing: add beside add, and add beside remove', async () => {
+  it('lose no change: add with add, and add with remove', async () => {
     for (const name of ['a', 'b', 'c']) writeSkill(name, 'First.');
     for (let round = 0; round < ROUNDS; round += 1) {
       expect(ended(await Promise.all([adds('a'), adds('b')]))).toEqual(['0 ', '0 ']);
@@ -48,7 +48,7 @@ describe('two processes that change skills at once', { timeout: TIMEOUT_MS }, ()
     }
   });
 
-  it('approve no bytes that the other one has brought meanwhile', async () => {
+  it('never approve bytes of a concurrent update', async () => {
     writeSkill('a', 'First.');
     await adds('a');
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -61,7 +61,7 @@ describe('two processes that change skills at once', { timeout: TIMEOUT_MS }, ()
       expect(ended([approved, updated])).toEqual(['0 ', '0 ']);
       const { digest, approval } = readLock(lockFile)?.get('custom.a') ?? {};
       expect(digest).not.toBe(before);
-      // Whoever came first: an approval is of the bytes that its process has named.
+      // In either order, an approval covers only the bytes that its process named.
       const named = (JSON.parse(approved.stdout) as { approved: { digest: string }[] }).approved[0]?.digest;
       expect(approval?.digest ?? null).toBe(named === digest ? digest : null);
       expect((await verifySkills({ lockFile }))?.flatMap(({ deviations }) => deviations)).toEqual([]);

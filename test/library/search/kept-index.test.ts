@@ -20,7 +20,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { describeWith, MISSING_STRACE } from '../../fixtures/describe-with.ts';
 import { skillLibrary, skillText, type SkillLibrary } from '../../fixtures/skill-library.ts';
 
-/** A process of its own: nothing is open in it. */
+/** A separate process, without open indexes. */
 const PROGRAM = `
   import { loadSkillsSubsystem } from ${JSON.stringify(new URL('../../../src/skills/index.ts', import.meta.url).href)};
   import { searchSkills } from ${JSON.stringify(new URL('../../../src/library/search/search-skills.ts', import.meta.url).href)};
@@ -62,7 +62,7 @@ describe('the index of a search', () => {
     expect(statSync(keptFile()).ino).toBe(ino);
   });
 
-  it('is built again when a byte of it was changed, wherever', () => {
+  it('is built again after a change to any byte', () => {
     const first = answer();
     const size = statSync(keptFile()).size;
     for (const offset of [30, Math.floor(size / 2), size - 1]) {
@@ -76,14 +76,14 @@ describe('the index of a search', () => {
     }
   });
 
-  it.each([0, 8_192])('is built again when only %i bytes of it are left', (length) => {
+  it.each([0, 8_192])('is built again when it is cut to %i bytes', (length) => {
     const first = answer();
     truncateSync(keptFile(), length);
     expect(answer()).toBe(first);
     expect(kept()).toHaveLength(1);
   });
 
-  it('is one for processes that build it at the same time', async () => {
+  it('is the same for processes that build it at the same time', async () => {
     const first = answer();
     rmSync(cacheFolder, { recursive: true });
     const outputs = await Promise.all(
@@ -100,7 +100,7 @@ describe('the index of a search', () => {
     expect(kept()).toHaveLength(1);
   });
 
-  it('is built again where a folder or a link stands at its place', () => {
+  it('is built again where a folder or a link is in its place', () => {
     const first = answer();
     const path = keptFile();
     const elsewhere = join(cacheFolder, 'elsewhere');
@@ -115,7 +115,7 @@ describe('the index of a search', () => {
     expect(statSync(elsewhere).isFile()).toBe(true);
   });
 
-  it('is neither read nor kept in a folder that others may write', () => {
+  it('is neither read nor kept in a folder that other users may write', () => {
     const { hits } = JSON.parse(answer()) as { hits: unknown };
     for (const folder of [join(cacheFolder, 'search'), cacheFolder]) {
       const { ino } = statSync(keptFile());
@@ -130,10 +130,10 @@ describe('the index of a search', () => {
     }
   });
 
-  it('is read where nothing can be written, and one that was changed there is passed over', () => {
+  it('is read on a read-only disk, where a changed one is ignored', () => {
     const first = answer();
     const path = keptFile();
-    // Files and folders of this process that cannot be written, whoever runs it.
+    // File system calls that fail in this process, for any user.
     const program = `
       import fs from 'node:fs';
       import { syncBuiltinESMExports } from 'node:module';
@@ -158,7 +158,7 @@ describe('the index of a search', () => {
     expect(diagnostics).toMatchObject([{ code: 'search.not-kept' }]);
   });
 
-  it('answers from memory where the cache cannot be written, and says so', () => {
+  it('is built in memory, with a warning, where the cache cannot be written', () => {
     const { hits } = JSON.parse(answer()) as { hits: unknown };
     rmSync(join(cacheFolder, 'search'), { recursive: true });
     writeFileSync(join(cacheFolder, 'search'), 'no folder');
@@ -175,7 +175,7 @@ describeWith('the index of a search whose process is killed', MISSING_STRACE, ()
     ['fsync', 1],
     ['rename', 1],
     ['fsync', 2],
-  ])('at its %s number %i is built by the next one, and nothing else stays', (call, when) => {
+  ])('at %s number %i is built by the next process, and nothing else stays', (call, when) => {
     const flags = [
       '-f',
       '-qq',

@@ -50,7 +50,7 @@ const search = (text: string, options: SearchSkillsOptions = {}): Promise<SkillS
 const idsOf = ({ hits }: SkillSearch): string[] => hits.map(({ id }) => id);
 
 describe('searchSkills()', () => {
-  it('finds words in ids, names, descriptions, when_to_use, headings and bodies, and says where', async () => {
+  it('finds words in ids, names, descriptions, when_to_use, headings and bodies, and names the fields', async () => {
     const fieldsOf = async (text: string): Promise<unknown> => {
       const [hit] = (await search(text)).hits;
       return hit === undefined
@@ -66,11 +66,11 @@ describe('searchSkills()', () => {
     expect(await fieldsOf('zeppelins')).toEqual(['custom.invoices', 'body: zeppelin']);
   });
 
-  it('puts a word of an id or a description before one of a body', async () => {
+  it('ranks a word of an id or a description before one of a body', async () => {
     expect(idsOf(await search('ledger'))).toEqual(['custom.safe', 'custom.charts', 'custom.invoices']);
   });
 
-  it('shows the place that holds most, with its line of SKILL.md', async () => {
+  it('shows the place with the most query words, with its line of SKILL.md', async () => {
     const [hit] = (await search('letter to the customer')).hits;
     expect(hit?.snippet).toEqual({
       field: 'body',
@@ -79,7 +79,7 @@ describe('searchSkills()', () => {
     });
   });
 
-  it('shows no control and no hidden character of a skill, on one line', async () => {
+  it('shows a snippet on one line, without control and hidden characters', async () => {
     using hostile = skillLibrary({
       'odd/SKILL.md': skillText(
         { name: 'odd', description: 'Odd.' },
@@ -90,7 +90,7 @@ describe('searchSkills()', () => {
     expect(hits[0]?.snippet?.text).toBe('a [31m trombone x y');
   });
 
-  it('finds nothing for a text without a word, and nothing for words that no skill holds', async () => {
+  it('finds nothing for a text without words, or with words of no skill', async () => {
     for (const text of ['', '  \n', '📦', '"', '*', '-', '(', '""""', '\u0000', '^:{}'])
       expect(await search(text)).toMatchObject({ hits: [], found: 0, words: [], ignored: 0, searched: 4 });
     expect(await search('quagga')).toMatchObject({ hits: [], words: [], ignored: 1 });
@@ -105,7 +105,7 @@ describe('searchSkills()', () => {
     '-chart',
     '^chart',
     'chart"',
-  ])('takes %s for words', async (text) => {
+  ])('treats %s as plain words', async (text) => {
     expect(idsOf(await search(text))).toEqual(['custom.charts']);
   });
 
@@ -142,14 +142,14 @@ describe('searchSkills()', () => {
     );
   });
 
-  it('answers 100 KB of words by the rarest of them, and says how many did not count', async () => {
+  it('answers 100 KB of words by the rarest of them, and counts the ignored ones', async () => {
     const noise = Array.from({ length: 14_000 }, (_, index) => `w${index}`).join(' ');
     const found = await search(`${noise} dunning`);
     expect(idsOf(found)).toEqual(['custom.invoices']);
     expect(found).toMatchObject({ words: [{ word: 'dun', skills: 1 }], ignored: 14_000 });
   });
 
-  it('holds the policy: what the consumer is not offered has no part, not even in a score', async () => {
+  it('applies the policy: hidden skills do not even affect scores', async () => {
     const asked = await search('ledger', { consumer: 'desk' });
     expect(idsOf(asked)).toEqual(['custom.charts', 'custom.invoices']);
     expect(await search('xylophone', { consumer: 'desk' })).toMatchObject({
@@ -166,7 +166,7 @@ describe('searchSkills()', () => {
     expect(await searchSkills(without.subsystem, 'ledger', { cacheFolder, consumer: 'desk' })).toEqual(asked);
   });
 
-  it('leaves out internal skills, those that no model may invoke, and those whose tools are not offered', async () => {
+  it('leaves out internal skills, skills that no model may invoke, and skills without their tools', async () => {
     using builtin = skillLibrary({
       'internal/secret/SKILL.md': skillText({ name: 'secret', description: 'Hush ledger.' }, 'x\n'),
     });
@@ -181,7 +181,7 @@ describe('searchSkills()', () => {
     expect(await ids('postcard', { tools: ['mail.send'] })).toEqual(['custom.mail']);
   });
 
-  it('orders equal ones by id, whatever the order of the words, and names at most max', async () => {
+  it('orders equal skills by id for any order of words, and returns at most max', async () => {
     const files = Object.fromEntries(
       ['b', 'a', 'c', 'd'].map((name) => [`${name}/SKILL.md`, skillText({ description: 'Equal gnu yak.' }, 'Same.\n')]),
     );
@@ -205,7 +205,7 @@ describe('searchSkills()', () => {
     });
   });
 
-  it('ends a build when its signal is aborted', async () => {
+  it('stops a build when its signal is aborted', async () => {
     const signal = AbortSignal.abort(new Error('enough'));
     const body = 'Some words of a long text. '.repeat(20_000);
     using long = skillLibrary({

@@ -11,13 +11,13 @@ describe('wordsOf()', () => {
     expect(words('Ärger über naïve Größe')).toEqual(['arger', 'uber', 'naiv', 'gross']);
   });
 
-  it('takes names apart, so that each part is found', () => {
+  it('splits names, so that each part is found', () => {
     expect(words('pdf-press wiki_submit node.js v1.0 C++')).toEqual([
       ...['pdf', 'press', 'wiki', 'submit', 'node', 'js', 'v1', '0', 'c'],
     ]);
   });
 
-  it('finds words where there are no blanks between them, and leaves vowel signs on them', () => {
+  it('finds words in texts without blanks, and keeps vowel signs', () => {
     expect(words('我们把表格转换成图表。')).toContain('表格');
     expect(words('データを表にする')).toContain('データ');
     expect(words('हिन्दी में')).toEqual(['हिन्दी', 'में']);
@@ -27,7 +27,7 @@ describe('wordsOf()', () => {
     expect(words('📦 🧮️ "*-" \u0000 …')).toEqual([]);
   });
 
-  it('says of texts of ASCII what the segmenter of Unicode says', () => {
+  it('splits ASCII texts like the Unicode segmenter', () => {
     const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
     const bySegments = (text: string): string[] =>
       [...segmenter.segment(text)].flatMap(({ segment, isWordLike }) =>
@@ -40,7 +40,7 @@ describe('wordsOf()', () => {
     );
   });
 
-  it('says where each word stands', () => {
+  it('returns the position of each word', () => {
     for (const text of ['one two', 'größer als 表格转换', '👩‍👩‍👧 naïve\nx'])
       for (const { word, start, end } of wordsOf(text)) expect(words(text.slice(start, end))).toEqual([word]);
   });

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => removeTree(cwd));
 
-/** Skills with their plugins, and codes of what is not taken, each as often as it is said. */
+/** Skills with their plugins, and the codes of all diagnostics. */
 async function come(
   text: string,
   options: Partial<FindInSourceOptions> = {},
@@ -42,14 +42,14 @@ async function come(
 }
 
 describe('findInSource()', () => {
-  it('takes of a folder what marketplaces list, with the plugin, and says once what it does not take', async () => {
+  it('takes the skills that marketplaces list, with their plugin, and reports each left-out name once', async () => {
     expect(await come('./repo')).toEqual({
       skills: ['custom.x ./repo:far/x ', 'custom.a ./repo:skills/a press'],
       codes: ['skill.nested skills/a/deep/b/SKILL.md', 'skill.link skills/a/linked'],
     });
   });
 
-  it('says of no skill that it is taken as none', async () => {
+  it('does not report a taken skill as left out', async () => {
     expect(await come('./repo:skills', { nested: true })).toEqual({
       skills: ['custom.a ./repo:skills/a press', 'custom.b ./repo:skills/a/deep/b '],
       codes: ['skill.link skills/a/linked'],

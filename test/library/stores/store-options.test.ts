@@ -33,7 +33,7 @@ const CREATED: [string, (more: object) => { id: string }, string][] = [
 ];
 
 describe.each(CREATED)('the store of %s', (_name, create, id) => {
-  it('is known by its place', () => expect(create({}).id).toBe(id));
+  it('has its address as its id', () => expect(create({}).id).toBe(id));
 
   it.each([
     [{ prefx: 'x' }, 'there is no field prefx'],
@@ -56,13 +56,13 @@ describe.each(CREATED.filter(([, , id]) => /^(?:web|mcp):/.test(id)))('the store
     [{ lookup: 'dns' }, 'lookup must be a function'],
     [{ timeoutMs: 0 }, 'timeoutMs'],
     [{ timeoutMs: 600_001 }, 'timeoutMs'],
-  ])('goes out by no rule such as %j', (more, named) => {
+  ])('refuses the outgoing rule %j', (more, named) => {
     expect(() => create(more)).toThrow(
       expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(named) }),
     );
   });
 
-  it('goes out by rules at their ends', () => {
+  it('accepts outgoing rules at their limits', () => {
     expect(() =>
       create({ ports: [1, 65_535], timeoutMs: 600_000, allowPrivate: ['a'], lookup: () => [] }),
     ).not.toThrow();
@@ -70,12 +70,12 @@ describe.each(CREATED.filter(([, , id]) => /^(?:web|mcp):/.test(id)))('the store
 });
 
 describe.each(Object.entries(stores).filter(([name]) => name.startsWith('create')))('%s()', (_name, create) => {
-  it.each([undefined, null, 5])('is refused %j in place of options', (given) => {
+  it.each([undefined, null, 5])('refuses %j in place of options', (given) => {
     expect(() => create(given as never)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
   });
 });
 
-it.each(['b', 'Team', 'team/u1', '-team'])('says what the name of a bucket lacks (%j)', (bucket) => {
+it.each(['b', 'Team', 'team/u1', '-team'])('an invalid bucket name is refused with its rule (%j)', (bucket) => {
   expect(() => stores.createS3Store({ bucket, prefix: 'u1', ...of })).toThrow(
     /bucket must be 3 to 63 small letters, digits, dots and hyphens, got/,
   );
@@ -91,7 +91,7 @@ describe('openTreeCache()', () => {
     ['maxBytes', 'cache', { maxBytes: 0 }],
     ['maxBytes', 'cache', { maxBytes: Number.NaN }],
     ['maxBytes', 'cache', { maxBytes: '1' }],
-  ])('names %s where it is none (%j, %j)', (field, folder, options) => {
+  ])('names the invalid field %s (%j, %j)', (field, folder, options) => {
     expect(() => stores.openTreeCache(folder as string, options)).toThrow(
       expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(field) }),
     );

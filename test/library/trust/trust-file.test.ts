@@ -43,7 +43,7 @@ const holds = (value: unknown, mode = 0o600): void => {
 };
 
 describe('readTrust()', () => {
-  it.each([0o604, 0o640, 0o602, 0o620, 0o610])('trusts nobody by a file that others may use: %o', (mode) => {
+  it.each([0o604, 0o640, 0o602, 0o620, 0o610])('ignores a file that other users may read or write: %o', (mode) => {
     holds({ version: 1, projects: { '/a': { digest: DIGEST } } }, mode);
     expect(readTrust(path)).toMatchObject({ projects: new Map(), fault: expect.stringContaining('others may') });
     chmodSync(path, 0o600);
@@ -51,30 +51,30 @@ describe('readTrust()', () => {
   });
 
   it.each([
-    ['a project that is no absolute path', { version: 1, projects: { a: { digest: DIGEST } } }],
-    ['a digest that is none', { version: 1, projects: { '/a': { digest: 'sha256:abc' } } }],
+    ['a project that is not an absolute path', { version: 1, projects: { a: { digest: DIGEST } } }],
+    ['an invalid digest', { version: 1, projects: { '/a': { digest: 'sha256:abc' } } }],
     ['no digest', { version: 1, projects: { '/a': {} } }],
-    ['a field that nobody knows', { version: 1, projects: { '/a': { digest: DIGEST, more: 1 } } }],
-    ['another field that nobody knows', { version: 1, projects: {}, more: 1 }],
+    ['an unknown field of a project', { version: 1, projects: { '/a': { digest: DIGEST, more: 1 } } }],
+    ['an unknown field', { version: 1, projects: {}, more: 1 }],
     ['another version', { version: 2, projects: {} }],
     [
-      'more projects than anybody has',
+      'too many projects',
       {
         version: 1,
         projects: Object.fromEntries(Array.from({ length: 50_001 }, (_, at) => [`/${at}`, { digest: null }])),
       },
     ],
-  ])('trusts nobody by a file with %s', (_, value) => {
+  ])('ignores a file with %s', (_, value) => {
     holds(value);
     const { projects, fault } = readTrust(path);
     expect([projects.size, fault]).toEqual([0, 'it does not say which projects are trusted']);
   });
 
-  it('waits for nobody who may write into a pipe', () => {
+  it('does not wait for a writer of a pipe', () => {
     mkdirSync(join(home, 'config'));
     execFileSync('mkfifo', ['-m', '600', path]);
     const file = new URL('../../../src/library/trust/trust-file.ts', import.meta.url).href;
-    // In a process of its own: a call of the system that waits has no other end.
+    // In a separate process: a blocking system call cannot be aborted otherwise.
     const program = `
       const { readTrust } = await import(${JSON.stringify(file)});
       process.stdout.write(String(readTrust(${JSON.stringify(path)}).fault));`;
@@ -84,7 +84,7 @@ describe('readTrust()', () => {
 });
 
 describe('changeTrust()', () => {
-  it('keeps a file of this user alone, in a folder of this user alone, and says what was before', async () => {
+  it('keeps a private file in a private folder, and returns the earlier state', async () => {
     expect(await changeTrust(path, '/b', { digest: DIGEST })).toBe(false);
     expect(await changeTrust(path, '/a', { digest: null })).toBe(false);
     expect(await changeTrust(path, '/a', { digest: DIGEST })).toBe(true);
@@ -95,14 +95,14 @@ describe('changeTrust()', () => {
     expect([...readTrust(path).projects]).toEqual([['/a', { digest: DIGEST }]]);
   });
 
-  it('writes nothing over what is not to be relied on', async () => {
+  it('never overwrites a file that it cannot trust', async () => {
     holds({ version: 1, projects: {} }, 0o644);
     const before = readFileSync(path, 'utf8');
     await expect(changeTrust(path, '/a', { digest: DIGEST })).rejects.toMatchObject({ code: 'file.unreadable' });
     expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
-  it('loses no project where several processes trust one at once', async () => {
+  it('loses no project in concurrent changes by several processes', async () => {
     const file = new URL('../../../src/library/trust/trust-file.ts', import.meta.url).href;
     const names = Array.from({ length: 3 }, (_, child) => Array.from({ length: 15 }, (_two, at) => `/${child}/${at}`));
     const program = (own: string[]): string => `
@@ -122,13 +122,13 @@ describe('chooseSources()', () => {
     writeFileSync(join(home, folder, 'units/SKILL.md'), '---\nname: units\ndescription: Units.\n---\nText.\n');
   };
 
-  it('opens no folder of a project before it is trusted, nor one that is a link, by whatever path', async () => {
+  it('opens no folder of an untrusted project, and none that is a link, by any path', async () => {
     skill('p/.claude/skills');
     skill('elsewhere');
     mkdirSync(join(home, 'p/.agents'));
     symlinkSync(join(home, 'elsewhere'), join(home, 'p/.agents/skills'));
     symlinkSync(join(home, 'p'), join(home, 'link'));
-    const env = { HOME: join(home, 'nobody'), XDG_CONFIG_HOME: join(home, 'config') };
+    const env = { HOME: join(home, 'empty'), XDG_CONFIG_HOME: join(home, 'config') };
     const cache = openTreeCache(join(home, 'cache'));
     const opened = (cwd: string): string[] =>
       chooseSources({ names: new Set(['project']), env, cwd: join(home, cwd), cache }).stores.map(({ id }) => id);
@@ -151,7 +151,7 @@ describe('projectDigest()', () => {
   const units = state(['/p/.claude/skills', 'units', DIGEST]);
   const notes = state(['/p/.agents/skills', 'notes', DIGEST]);
 
-  it('is that of what skills are where, in whatever order they come', () => {
+  it('depends on skills and their places, but not on their order', () => {
     expect(projectDigest('/p', [units, notes])).toBe(projectDigest('/p', [notes, units]));
     expect(projectDigest('/q', [state(['/q/.claude/skills', 'units', DIGEST])])).toBe(projectDigest('/p', [units]));
   });
@@ -162,13 +162,11 @@ describe('projectDigest()', () => {
     ['another folder', state(['/p/.agents/skills', 'units', DIGEST])],
     ['one more', state(['/p/.claude/skills', 'units', DIGEST], ['/p/.claude/skills', 'more', DIGEST])],
     ['none', state()],
-  ])('is another one with %s', (_, other) =>
-    expect(projectDigest('/p', [other])).not.toBe(projectDigest('/p', [units])),
-  );
+  ])('changes with %s', (_, other) => expect(projectDigest('/p', [other])).not.toBe(projectDigest('/p', [units])));
 });
 
 describe('sourceFolders()', () => {
-  it('has a folder of a project that is a link outside of it, and of a home not', () => {
+  it('marks a folder that links out of a project, but not out of a home', () => {
     for (const name of ['p/.agents', 'h/.agents', 'elsewhere']) mkdirSync(join(home, name), { recursive: true });
     for (const name of ['p', 'h']) symlinkSync(join(home, 'elsewhere'), join(home, name, '.agents/skills'));
     mkdirSync(join(home, 'p/.claude'));
@@ -181,7 +179,7 @@ describe('sourceFolders()', () => {
     expect(projectFolders(join(home, 'p'))).toHaveLength(3);
   });
 
-  it('takes a home for no project, also where it is reached by a link', () => {
+  it('does not treat a home as a project, also through a link', () => {
     mkdirSync(join(home, 'h'));
     symlinkSync(join(home, 'h'), join(home, 'link'));
     for (const name of ['h', 'link'])

@@ -21,7 +21,7 @@ interface PackedFile {
 
 type Pack = (files: PackedFile[]) => Uint8Array;
 
-/** An archive of all files of some trees. */
+/** An archive with all files of some trees. */
 function packed(trees: ReadonlyMap<string, SkillTree>, pack: Pack): Uint8Array {
   const files = [...trees].flatMap(([place, tree]) =>
     [...tree].map(([name, { bytes, executable }]) => ({
@@ -30,7 +30,7 @@ function packed(trees: ReadonlyMap<string, SkillTree>, pack: Pack): Uint8Array {
       mode: executable ? 0o100_755 : 0o100_644,
     })),
   );
-  // An archive without an entry is none.
+  // An archive without an entry is not valid.
   return pack([{ name: 'public/', content: Buffer.alloc(0), mode: 0o040_755, type: '5' }, ...files]);
 }
 

@@ -61,7 +61,7 @@ describe('createArchiveStore()', () => {
     expect(skills.map(({ id }) => id)).toEqual(['custom.units']);
   });
 
-  it('names a skill at the root by the archive (H25)', async () => {
+  it('names a skill at the root after the archive (H25)', async () => {
     write(skill('', 'other'));
     const item = await only();
     expect([item.path, item.origin.folder]).toEqual(['units', '.']);
@@ -75,7 +75,7 @@ describe('createArchiveStore()', () => {
     expect(diagnostics.map(({ code }) => code)).toEqual(['skill.name-mismatch']);
   });
 
-  it('says that the archive changed, and goes on where its skill did not', async () => {
+  it('reports a changed skill, and still opens an unchanged one', async () => {
     write(skill('units/', 'units'));
     const item = await only();
     write(skill('units/', 'units'), { name: 'README.md', content: 'new' });
@@ -88,7 +88,7 @@ describe('createArchiveStore()', () => {
     expect((await only()).path).toBe('other');
   });
 
-  it('is unavailable without its file, also after it was read, and never empty', async () => {
+  it('is unavailable without its file, also after a read, and never empty', async () => {
     await expect(store.list()).rejects.toMatchObject({ code: 'store.unavailable' });
     write(skill('units/', 'units'));
     const item = await only();
@@ -97,7 +97,7 @@ describe('createArchiveStore()', () => {
       await expect(use()).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
-  it('refuses a hostile archive, and keeps nothing of it', async () => {
+  it('refuses a hostile archive, and caches nothing of it', async () => {
     write(skill('units/', 'units'), { name: '../evil', content: 'x' });
     await expect(store.list()).rejects.toMatchObject({
       code: 'archive.refused',
@@ -106,7 +106,7 @@ describe('createArchiveStore()', () => {
     expect(() => readFileSync(join(folder, 'cache'))).toThrow('ENOENT');
   });
 
-  it('reads the archive again where the cache was emptied or spoiled', async () => {
+  it('reads the archive again after the cache was emptied or damaged', async () => {
     write(skill('units/', 'units'));
     const item = await only();
     const { folder: place } = await store.open(item);

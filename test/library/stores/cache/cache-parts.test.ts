@@ -29,7 +29,7 @@ import { privateFolder } from '../../../../src/library/stores/cache/private-fold
 
 const TREE = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
-/** Of this boot and namespace, and long gone. */
+/** An owner of this boot and namespace that is dead. */
 const DEAD = ownerName({ ...currentOwner(), startTime: '1' });
 
 let home: string;
@@ -42,20 +42,20 @@ const at = (...names: string[]): string => join(home, ...names);
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 describe('privateFolder()', () => {
-  it('makes its folder and those above it for this user alone, and resolves links', () => {
+  it('makes its folder and all parents for this user only, and resolves links', () => {
     expect(privateFolder(at('above', 'cache'))).toBe(at('above', 'cache'));
     expect([modeOf(at('above')), modeOf(at('above', 'cache'))]).toEqual([0o700, 0o700]);
     symlinkSync(at('above', 'cache'), at('link'));
     expect(privateFolder(at('link'))).toBe(at('above', 'cache'));
   });
 
-  it.each([0o702, 0o720, 0o777])('refuses one that others may write: %o', (mode) => {
+  it.each([0o702, 0o720, 0o777])('refuses a folder that other users may write: %o', (mode) => {
     mkdirSync(at('cache'));
     chmodSync(at('cache'), mode);
     expect(() => privateFolder(at('cache'))).toThrow(/others may write it/);
   });
 
-  it.each([0o704, 0o740, 0o710])('closes one that others may look into: %o', (mode) => {
+  it.each([0o704, 0o740, 0o710])('closes a folder that other users may read: %o', (mode) => {
     mkdirSync(at('cache'));
     chmodSync(at('cache'), mode);
     privateFolder(at('cache'));
@@ -64,7 +64,7 @@ describe('privateFolder()', () => {
 });
 
 describe('writeChecked() and readChecked()', () => {
-  it('give what was written, for this user alone, and nothing that is not it, which goes away', () => {
+  it('return the written content, for this user only, and remove a damaged file', () => {
     writeChecked(home, TREE, Buffer.from('content'));
     expect(modeOf(at(TREE))).toBe(0o600);
     expect(readChecked(home, TREE)?.toString()).toBe('content');
@@ -75,7 +75,7 @@ describe('writeChecked() and readChecked()', () => {
     }
   });
 
-  it('say of what is old that it was used, and of nothing else', () => {
+  it('renew the time of use only of an old file', () => {
     writeChecked(home, TREE, Buffer.from('content'));
     const usedAt = (ageSeconds: number, touch?: boolean): number => {
       const then = Date.now() / 1000 - ageSeconds;
@@ -88,7 +88,7 @@ describe('writeChecked() and readChecked()', () => {
     expect(usedAt(1_800)).toBeGreaterThan(1_700);
   });
 
-  it('leave nothing where it cannot be written', () => {
+  it('leave no file after a failed write', () => {
     mkdirSync(at(TREE, 'more'), { recursive: true });
     expect(() => writeChecked(home, TREE, Buffer.from('content'))).toThrow(/E(?:ISDIR|NOTEMPTY|EXIST)/);
     expect(readdirSync(home)).toEqual([TREE]);
@@ -96,7 +96,7 @@ describe('writeChecked() and readChecked()', () => {
 });
 
 describe('headOfView()', () => {
-  it('has no text that is longer than one may be', () => {
+  it('drops a text over the limit', () => {
     const head = (bytes: number): number | undefined => {
       writeFileSync(at('SKILL.md'), 'x'.repeat(bytes));
       const files = [{ path: 'SKILL.md', digest: '', bytes, executable: false }];
@@ -108,7 +108,7 @@ describe('headOfView()', () => {
 });
 
 describe('openLeases()', () => {
-  it('holds a tree until each has let it go, whoever says that twice', () => {
+  it('holds a tree until every holder has released it, even if one releases twice', () => {
     const leases = openLeases(at('leases'));
     const [first, second] = [leases.hold(TREE), leases.hold(TREE)];
     const other = leases.hold(OTHER);
@@ -121,7 +121,7 @@ describe('openLeases()', () => {
     expect(readdirSync(at('leases'))).toEqual([]);
   });
 
-  it('lets go by its end, and not what is held after it', () => {
+  it('releases everything on close, but not later leases', () => {
     const leases = openLeases(at('leases'));
     const late = leases.hold(TREE);
     leases.close();
@@ -133,21 +133,21 @@ describe('openLeases()', () => {
     expect([...heldTrees(at('leases'))]).toEqual([]);
   });
 
-  it('of the dead holds nothing and goes away, and what cannot be judged holds', () => {
+  it('ignores and removes leases of dead processes, and respects unknown owners', () => {
     for (const [owner, tree] of [
       [`${DEAD}-0011`, TREE],
-      ['nobody', OTHER],
+      ['unknown', OTHER],
     ] as const) {
       mkdirSync(at('leases', owner), { recursive: true });
       writeFileSync(at('leases', owner, tree), '');
     }
     expect([...heldTrees(at('leases'))]).toEqual([OTHER]);
-    expect(readdirSync(at('leases'))).toEqual(['nobody']);
+    expect(readdirSync(at('leases'))).toEqual(['unknown']);
   });
 });
 
 describe('claimTree()', () => {
-  it('has others wait until it is taken back', async () => {
+  it('makes readers wait until the claim is taken back', async () => {
     const claims = new URL('../../../../src/library/stores/cache/claims.ts', import.meta.url).href;
     const program = `
       import { existsSync, writeFileSync } from 'node:fs';
@@ -164,7 +164,7 @@ describe('claimTree()', () => {
     const exit = once(child, 'exit');
     try {
       await once(child.stdout, 'data');
-      // Nobody waits for a claim on another tree, nor for one of the dead.
+      // Claims on other trees and claims of dead processes are not waited for.
       writeFileSync(at('claims', `${DEAD}.${OTHER}`), '');
       awaitUnclaimed(at('claims'), OTHER);
       expect(readdirSync(at('claims'))).toHaveLength(1);
@@ -179,7 +179,7 @@ describe('claimTree()', () => {
     expect(readdirSync(at('claims'))).toEqual([]);
   });
 
-  it('of the dead goes away, and of the living stays', () => {
+  it('loses claims of dead processes, and keeps claims of living ones', () => {
     const unclaim = claimTree(at('claims'), TREE);
     writeFileSync(at('claims', `${DEAD}.${OTHER}`), '');
     removeDeadClaims(at('claims'));
@@ -198,7 +198,7 @@ describe('evictOldest()', () => {
   };
   const folders = (): { leases: string; claims: string } => ({ leases: at('leases'), claims: at('claims') });
 
-  it('takes nothing at the bound, and over it as much as leaves a tenth free, oldest first', () => {
+  it('evicts nothing at the limit; over it, the oldest entries until a tenth is free', () => {
     const entries = [entry('c', 30, 3), entry('a', 10, 1), entry('d', 40, 4), entry('b', 20, 2, OTHER)];
     expect(evictOldest(entries, folders(), 100)).toBe(100);
     expect(readdirSync(home)).toEqual(['a', 'b', 'c', 'd']);
@@ -209,7 +209,7 @@ describe('evictOldest()', () => {
     expect(existsSync(at('c'))).toBe(false);
   });
 
-  it('leaves what is held, also what somebody takes at the last moment', () => {
+  it('keeps leased trees, even with a lease at the last moment', () => {
     const leases = openLeases(at('leases'));
     const held = entry('held', 50, 1, TREE);
     const taken = entry('taken', 50, 2, OTHER);
@@ -227,7 +227,7 @@ describe('evictOldest()', () => {
     leases.close();
   });
 
-  it('counts trees, files and databases, and takes no name that is no digest', () => {
+  it('counts trees, files and databases, and ignores names that are not digests', () => {
     for (const name of ['trees', 'index']) mkdirSync(at(name));
     mkdirSync(at('trees', TREE, 'deep'), { recursive: true });
     writeFileSync(at('trees', TREE, 'deep', 'a'), 'x'.repeat(1_000));
@@ -257,7 +257,7 @@ describe('evictOldest()', () => {
 });
 
 describe('oweRoom()', () => {
-  it('has the next one pay for the dead, once, and nobody for the living', () => {
+  it('makes the next process pay once for dead ones, and never for living ones', () => {
     let paid = 0;
     const pay = (): void => payRoom(at('owed'), () => (paid += 1));
     pay();

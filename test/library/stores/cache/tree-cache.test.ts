@@ -49,7 +49,7 @@ const tree = (text: string): SkillTree =>
 
 const trees = (): string[] => readdirSync(join(folder, 'trees'));
 
-/** A process of its own, with the cache open as `cache` and the code after it. */
+/** A separate process with the cache open as `cache`; it runs the code. */
 function inProcess(code: string): ReturnType<typeof spawn> {
   const cacheModule = new URL('../../../../src/library/stores/cache/tree-cache.ts', import.meta.url).href;
   const program = `
@@ -61,7 +61,7 @@ function inProcess(code: string): ReturnType<typeof spawn> {
 }
 
 describe('openTreeCache()', () => {
-  it('keeps a skill by its digest, read-only, and gives it again', () => {
+  it('keeps a skill by its digest, read-only, and finds it again', () => {
     const view = open().keep(tree('one'));
     expect(view.folder).toBe(join(folder, 'trees', view.digest.slice(7)));
     expect(open().find(view.digest)).toEqual(view);
@@ -71,7 +71,7 @@ describe('openTreeCache()', () => {
     expect(open().find(`sha256:${'0'.repeat(64)}`)).toBeUndefined();
   });
 
-  it('gives nothing of which a byte, a mode or a name is another', () => {
+  it('finds no skill with a changed byte, mode or name', () => {
     for (const damage of [
       (place: string) => writeFileSync(join(place, 'SKILL.md'), 'two'),
       (place: string) => chmodSync(join(place, 'scripts', 'run.sh'), 0o444),
@@ -88,7 +88,7 @@ describe('openTreeCache()', () => {
     }
   });
 
-  it('refuses a folder that others may write', () => {
+  it('refuses a folder that other users may write', () => {
     mkdirSync(folder);
     chmodSync(folder, 0o770);
     expect(() => open().keep(tree('one'))).toThrow(/others may write it/);
@@ -106,7 +106,7 @@ describe('openTreeCache()', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('holds nothing for what it does not give, and says why a place cannot be used', () => {
+  it('leases nothing after a failure, and reports an unusable place', () => {
     const cache = open();
     expect(cache.find(`sha256:${'0'.repeat(64)}`)).toBeUndefined();
     const leases = (): string[] => readdirSync(join(folder, 'leases'));
@@ -120,7 +120,7 @@ describe('openTreeCache()', () => {
     expect(() => misplaced.keep(tree('one'))).toThrow(expect.objectContaining({ code: 'path.unusable' }) as Error);
   });
 
-  it('lists the files of a skill by their code points, and owes no room once there is some', () => {
+  it('lists the files of a skill by code points, and owes no room afterwards', () => {
     const cache = open();
     const { files } = cache.keep(new Map([...tree('one')].toReversed()));
     expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/run.sh']);
@@ -128,7 +128,7 @@ describe('openTreeCache()', () => {
     expect(readdirSync(join(folder, 'owed'))).toEqual([]);
   });
 
-  it('goes on in a folder that somebody has emptied meanwhile', () => {
+  it('continues in a folder that was emptied meanwhile', () => {
     const cache = open();
     cache.keep(tree('one'));
     removeTree(folder);
@@ -137,7 +137,7 @@ describe('openTreeCache()', () => {
     expect(readdirSync(join(folder, 'leases'))).toHaveLength(1);
   });
 
-  it('looks for room again once a sixteenth of its bound has come, in however many parts', () => {
+  it('makes room again after a sixteenth of its limit was added, in any number of parts', () => {
     const cache = open(16_000);
     cache.keep(tree('one'));
     const other = open(100_000);
@@ -149,7 +149,7 @@ describe('openTreeCache()', () => {
     expect(trees().length).toBeLessThan(19);
   });
 
-  it('evicts what was used longest ago, until there is room', () => {
+  it('evicts the least recently used skills until there is room', () => {
     const written = ['a', 'b', 'c', 'd'].map((letter) => {
       const cache = open(10_000);
       const view = cache.keep(tree(letter.repeat(2_000)));
@@ -157,7 +157,7 @@ describe('openTreeCache()', () => {
       return view;
     });
     for (const [age, { folder: place }] of written.entries()) utimesSync(place, age + 1, age + 1);
-    // Used now, and so the last to go.
+    // Used now, and so the last to be evicted.
     const reader = open(10_000);
     reader.find(written[0]?.digest ?? '');
     reader.close();
@@ -166,7 +166,7 @@ describe('openTreeCache()', () => {
     expect(trees()).toHaveLength(2);
   });
 
-  it('evicts nothing that a living process holds, and what a dead one held', async () => {
+  it('evicts no tree of a living process, but the trees of a dead one', async () => {
     const child = inProcess(`
       process.stdout.write(cache.keep(tree('x'.repeat(2_000))).folder + '\\n');
       setInterval(() => {}, 1000);`);
@@ -187,7 +187,7 @@ describe('openTreeCache()', () => {
     expect(readdirSync(join(folder, 'leases'))).toHaveLength(1);
   });
 
-  it('gives processes that read while others evict either the whole skill or nothing', async () => {
+  it('returns the whole skill or nothing to processes that read during evictions', async () => {
     const turns = 150;
     const reader = `
       const { readFileSync } = await import('node:fs');
@@ -214,7 +214,7 @@ describe('openTreeCache()', () => {
     expect(trees().filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  it('removes what a process was writing when it was killed, and nothing of one that lives', async () => {
+  it('removes unfinished writes of a killed process, but not of a living one', async () => {
     const child = inProcess(`
       const { mkdirSync } = await import('node:fs');
       cache.keep(tree('whole'));
@@ -234,7 +234,7 @@ describe('openTreeCache()', () => {
 });
 
 describe('defaultCacheFolder()', () => {
-  it('is that of the environment, and refuses no empty one', () => {
+  it('comes from the environment, where an empty variable counts as unset', () => {
     expect(defaultCacheFolder({ XDG_CACHE_HOME: '/x' })).toBe('/x/skillcell');
     expect(defaultCacheFolder({ XDG_CACHE_HOME: '', HOME: '/home/u' })).toBe('/home/u/.cache/skillcell');
     expect(defaultCacheFolder({ HOME: '/home/u' })).toBe('/home/u/.cache/skillcell');

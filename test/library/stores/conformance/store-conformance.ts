@@ -8,33 +8,33 @@ import { listFiles } from '../../../../src/library/stores/cache/tree-cache.ts';
 import { skillDigest } from '../../../../src/skills/text/digest.ts';
 import { skillTreeOf, type Tree } from '../../../conformance/write-tree.ts';
 
-/** What can happen to a source. */
+/** Events of a source. */
 export type SceneEvent = 'change' | 'down' | 'slow' | 'cut';
 
-/** How the conformance suite gets stores of one kind. */
+/** A kind of stores under test. */
 export interface StoreScene {
-  /** What can happen to sources of this kind; each opened scene makes it happen. */
+  /** Events that sources of this kind support; each opened scene can trigger them. */
   can: readonly SceneEvent[];
-  /** A store that holds these skills, by paths such as `public/units`. */
+  /** Opens a store with these skills, by paths such as `public/units`. */
   open(trees: ReadonlyMap<string, SkillTree>): Promise<OpenedScene>;
 }
 
-/** A store of a test, and what makes things happen to it. */
+/** A store under test, and its events. */
 export interface OpenedScene {
   store: SkillStore;
-  /** Path of the items, where it is not that of the trees. */
+  /** Path of an item, where it differs from that of the tree. */
   pathOf?(path: string): string;
-  /** What the source cannot carry. */
+  /** Properties that the source cannot store. */
   lacks?: readonly 'executable'[];
-  /** What was listed is at hand from then on, and needs no source. */
+  /** Listed skills stay available without the source. */
   keepsListed?: boolean;
-  /** The list has the frontmatter, and a head has nothing else. */
+  /** The list contains the frontmatter, and a head contains only that. */
   listsFrontmatter?: boolean;
-  /** Puts other files in the place of a skill, or takes it away. */
+  /** Replaces the files of a skill; null removes it. */
   change?(path: string, tree: SkillTree | null): Promise<void>;
   /** From now on nothing answers. */
   down?(): Promise<void>;
-  /** From now on answers do not end. */
+  /** From now on answers never end. */
   slow?(): Promise<void>;
   /** From now on answers break off in the middle. */
   cut?(): Promise<void>;
@@ -60,14 +60,14 @@ const TREES: ReadonlyMap<string, SkillTree> = new Map([
   ['public/units', skillTreeOf(UNITS)],
 ]);
 
-/** What makes an event happen, which the scene says it can. */
+/** The trigger of an event that the scene supports. */
 function happening<Event extends SceneEvent>(opened: OpenedScene, event: Event): NonNullable<OpenedScene[Event]> {
   const make = opened[event];
-  if (make === undefined) throw new Error(`the scene says that it can be ${event}, and has nothing for it`);
+  if (make === undefined) throw new Error(`the scene declares the event ${event}, but cannot trigger it`);
   return make;
 }
 
-/** Tests that hold for every store. */
+/** Tests that every store must pass. */
 export function describeStore(name: string, scene: StoreScene): void {
   const itWhere = (event: SceneEvent, title: string, body: () => Promise<void>): void => {
     if (scene.can.includes(event)) it(title, body);
@@ -98,7 +98,7 @@ export function describeStore(name: string, scene: StoreScene): void {
         ? new Map([...tree].map(([path, file]) => [path, { ...file, executable: false }]))
         : tree;
 
-    it('list() names every skill once, with its revision, origin and kind', async () => {
+    it('list() returns every skill once, with its revision, origin and kind', async () => {
       await within(async (opened) => {
         const { items, diagnostics } = await opened.store.list();
         const paths = [...TREES.keys()].map((path) => opened.pathOf?.(path) ?? path);
@@ -112,20 +112,20 @@ export function describeStore(name: string, scene: StoreScene): void {
       });
     });
 
-    it('list() of an empty source is empty, and says nothing', async () => {
+    it('list() of an empty source is empty, without diagnostics', async () => {
       await within(async ({ store }) => {
         expect(await store.list()).toEqual({ items: [], diagnostics: [] });
       }, new Map());
     });
 
-    it('list() gives what has not changed the same revision again', async () => {
+    it('list() returns the same revision for an unchanged skill', async () => {
       await within(async ({ store }) => {
         const [first, second] = [await store.list(), await store.list()];
         expect(second.items).toEqual(first.items);
       });
     });
 
-    it('head() gives SKILL.md, tools.yaml, and every file by name and size', async () => {
+    it('head() returns SKILL.md, tools.yaml, and every file by name and size', async () => {
       await within(async (opened, item) => {
         const head = await opened.store.head(await item('public/units'));
         const tree = skillTreeOf(UNITS);
@@ -141,7 +141,7 @@ export function describeStore(name: string, scene: StoreScene): void {
       });
     });
 
-    it('head() that knows every byte knows the digest that open() gives', async () => {
+    it('head() with all bytes has the digest of open()', async () => {
       await within(async ({ store }, item) => {
         const units = await item('public/units');
         const { whole } = await store.head(units);
@@ -150,7 +150,7 @@ export function describeStore(name: string, scene: StoreScene): void {
       });
     });
 
-    it('open() gives every byte and mode, in a folder that is named by the digest', async () => {
+    it('open() returns every byte and mode, in a folder with the digest as its name', async () => {
       await within(async (opened, item) => {
         const view = await opened.store.open(await item('public/units'));
         const files = listFiles(expected(opened, skillTreeOf(UNITS)));
@@ -164,7 +164,7 @@ export function describeStore(name: string, scene: StoreScene): void {
       });
     });
 
-    it('open() gives eight callers at once the same', async () => {
+    it('open() returns the same folder to eight concurrent callers', async () => {
       await within(async ({ store }, item) => {
         const units = await item('public/units');
         const views = await Promise.all(Array.from({ length: 8 }, () => store.open(units)));
@@ -175,7 +175,7 @@ export function describeStore(name: string, scene: StoreScene): void {
     it('a call with an aborted signal rejects with its reason', async () => {
       await within(async ({ store }, item) => {
         const units = await item('public/units');
-        const reason = new Error('nobody waits for it');
+        const reason = new Error('the caller gave up');
         const call = { signal: AbortSignal.abort(reason) };
         await expect(store.list(call)).rejects.toBe(reason);
         await expect(store.head(units, call)).rejects.toBe(reason);
@@ -183,7 +183,7 @@ export function describeStore(name: string, scene: StoreScene): void {
       });
     });
 
-    it('an item that no list has given is refused', async () => {
+    it('an item from no list is refused', async () => {
       await within(async ({ store }, item) => {
         const units = await item('public/units');
         for (const path of ['public/none', '../outside']) {
@@ -216,7 +216,7 @@ export function describeStore(name: string, scene: StoreScene): void {
         ) => Promise<void>,
       ) => within(async (opened, item) => await body(happening(opened, 'change').bind(opened), opened, item));
 
-      it('gives a changed skill another revision, and leaves that of the others', async () => {
+      it('returns a new revision for a changed skill only', async () => {
         await changing(async (change, _, item) => {
           const before = [await item('public/units'), await item('public/dates')];
           await change('public/units', skillTreeOf(CHANGED));
@@ -226,7 +226,7 @@ export function describeStore(name: string, scene: StoreScene): void {
         });
       });
 
-      it('gives of an old item its own bytes, or store.changed, and never others', async () => {
+      it('returns the original bytes of an old item, or store.changed', async () => {
         await changing(async (change, opened, item) => {
           const old = await item('public/units');
           await change('public/units', skillTreeOf(CHANGED));
@@ -245,7 +245,7 @@ export function describeStore(name: string, scene: StoreScene): void {
         });
       });
 
-      it('leaves a view as it was', async () => {
+      it('leaves an earlier view unchanged', async () => {
         await changing(async (change, opened, item) => {
           const { folder } = await opened.store.open(await item('public/units'));
           await change('public/units', skillTreeOf(CHANGED));
@@ -255,7 +255,7 @@ export function describeStore(name: string, scene: StoreScene): void {
         });
       });
 
-      it('lists what is new and no longer what is gone', async () => {
+      it('lists new skills, and no removed ones', async () => {
         await changing(async (change, opened) => {
           await change('public/units', null);
           await change(
@@ -288,11 +288,11 @@ export function describeStore(name: string, scene: StoreScene): void {
         });
       });
 
-      itWhere('slow', 'is left by whoever gives up when it is slow', async () => {
+      itWhere('slow', 'rejects an aborted call when it is slow', async () => {
         await within(async (opened, item) => {
           const units = await item('public/units');
           await happening(opened, 'slow').call(opened);
-          const reason = new Error('nobody waits for it');
+          const reason = new Error('the caller gave up');
           const opening = (given: object): Promise<unknown> => opened.store.open(units, given);
           for (const call of [
             opened.store.list.bind(opened.store),
@@ -306,7 +306,7 @@ export function describeStore(name: string, scene: StoreScene): void {
         });
       });
 
-      itWhere('cut', 'is unavailable when its answers break off, and keeps nothing of them', async () => {
+      itWhere('cut', 'is unavailable when its answers break off, and caches nothing of them', async () => {
         await within(async (opened, item) => {
           const units = await item('public/units');
           await happening(opened, 'cut').call(opened);

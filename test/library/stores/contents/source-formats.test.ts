@@ -34,7 +34,7 @@ describe('source formats: folders', () => {
     expect(await come(sourceOf(skills(...folders)))).toEqual({ skills: folders.toSorted(), codes: [] });
   });
 
-  it('reads other spellings of SKILL.md, and names one that is a folder', async () => {
+  it('reads other spellings of SKILL.md, and reports a folder of that name', async () => {
     const files = sourceOf({ 'a/skill.md': skillText('a'), 'b/Skill.md': skillText('b'), 'c/SKILL.md/x': 'x' });
     const { skills: found } = await findContents(files);
     expect(found.map(({ folder, skillFile }) => `${folder}/${skillFile}`)).toEqual(['a/skill.md', 'b/Skill.md']);
@@ -49,13 +49,13 @@ describe('source formats: folders', () => {
     ]);
   });
 
-  it('names a SKILL.md below another skill, and takes it only where that is asked for', async () => {
+  it('reports a SKILL.md below another skill, and takes it only on request', async () => {
     const files = sourceOf(skills('a', 'a/deep/b'));
     expect(await come(files)).toEqual({ skills: ['a'], codes: ['skill.nested a/deep/b/SKILL.md'] });
     expect(await come(files, { nested: true })).toEqual({ skills: ['a', 'a/deep/b'], codes: [] });
   });
 
-  it('names links, submodules and devices, in a skill and beside it, and takes none', async () => {
+  it('reports links, submodules and devices, in a skill and beside it, and takes none', async () => {
     const files = sourceOf(skills('a', 'z'), [
       { path: 'linked', kind: 'link' },
       { path: 'a/SECRET.md', kind: 'link' },
@@ -76,7 +76,7 @@ describe('source formats: folders', () => {
   });
 
   it.each(['.git', '.GIT', 'git~1', 'GIT~1', '.g\u200cit', 'node_modules'])(
-    'leaves %j out wherever it lies',
+    'leaves %j out in every folder',
     async (name) => {
       const files = sourceOf({ ...skills('a', `${name}/b`), [`a/${name}/hooks/post-checkout`]: 'x' });
       const { skills: found, diagnostics } = await findContents(files);
@@ -86,13 +86,13 @@ describe('source formats: folders', () => {
   );
 
   it.each(['../a/SKILL.md', '/a/SKILL.md', 'a/../../b/SKILL.md', 'a\\b/SKILL.md', 'a//SKILL.md', 'a/\u0007/SKILL.md'])(
-    'leaves out a name that is no path of a file: %j',
+    'leaves out a name that cannot be the path of a file: %j',
     async (path) => {
       expect(await come(sourceOf({ [path]: skillText('a') }))).toEqual({ skills: [], codes: [`skill.path ${path}`] });
     },
   );
 
-  it('names a file that is a folder as well, and one name that stands twice', async () => {
+  it('reports a file with the name of a folder, and a repeated name', async () => {
     const files = sourceOf({ ...skills('a'), 'a/x': 'x', 'a/x/y': 'y' });
     const twice = {
       ...files,
@@ -107,7 +107,7 @@ describe('source formats: folders', () => {
     ['case of a folder', 'Data/x', 'data/y'],
     ['composed accents', 'caf\u00e9.md', 'cafe\u0301.md'],
     ['a full-width letter', '\uff21.md', 'a.md'],
-  ])('leaves out a skill whose names are one on some systems: %s', async (_, one, other) => {
+  ])('leaves out a skill with names that collide on some systems: %s', async (_, one, other) => {
     const files = sourceOf({ ...skills('a', 'b'), [`a/${one}`]: 'x', [`a/${other}`]: 'x' });
     const { skills: found, diagnostics } = await findContents(files);
     expect(found.map(({ folder }) => folder)).toEqual(['b']);
@@ -118,7 +118,7 @@ describe('source formats: folders', () => {
         message: expect.stringMatching(/ are one on some systems, ".+" and ".+"\.$/),
       }),
     ]);
-    // Apart from each other they are names as others are.
+    // In different skills, both names are allowed.
     const apart = sourceOf({
       ...skills('a', 'b'),
       [`a/${one}`]: 'x',
@@ -131,19 +131,19 @@ describe('source formats: folders', () => {
     expect((await findContents(spelt)).skills.map(({ folder }) => folder)).toEqual(['b']);
   });
 
-  it('says how many SKILL.md lie deeper than a search goes', async () => {
+  it('reports SKILL.md files below the depth of a search', async () => {
     const files = sourceOf(skills('1/2/3/4/5/6/7'));
     expect(await come(files)).toEqual({ skills: [], codes: ['root.depth 1/2/3/4/5/6/7'] });
     expect((await findContents(files)).diagnostics[0]?.message).toContain('1/2/3/4/5/6/7/SKILL.md');
   });
 
-  it('leaves a skill of too many bytes out', async () => {
+  it('leaves out a skill of too many bytes', async () => {
     const files = sourceOf(skills('a', 'b'));
     const entries = files.entries.map((entry) => (entry.path === 'a/SKILL.md' ? { ...entry, bytes: 2 ** 30 } : entry));
     expect(await come({ ...files, entries })).toEqual({ skills: ['b'], codes: ['skill.too-large a'] });
   });
 
-  it('names pointers of Git LFS where attributes speak of it', async () => {
+  it('reports pointers of Git LFS where .gitattributes mentions LFS', async () => {
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 5\n`;
     const files = { ...skills('a'), 'a/model.bin': pointer };
     expect((await come(sourceOf(files))).codes).toEqual([]);
@@ -154,7 +154,7 @@ describe('source formats: folders', () => {
 });
 
 describe('source formats: marketplaces and plugins', () => {
-  it('reads a marketplace that lists all skills of the source in plugins without files of their own', async () => {
+  it('reads a marketplace whose plugins list the skills of the source, without own files', async () => {
     const files = sourceOf({
       ...skills('skills/xlsx', 'skills/docx', 'skills/art', 'template'),
       [MARKET]: {
@@ -182,7 +182,7 @@ describe('source formats: marketplaces and plugins', () => {
     ['plugins in folders of their own', undefined, './plugins/press', 'plugins/press/skills/pdf'],
     ['a pluginRoot and a bare name', './plugins', 'press', 'plugins/press/skills/pdf'],
     ['a pluginRoot and a path below it', './plugins', './press', 'plugins/press/skills/pdf'],
-    ['a pluginRoot and a path that begins at the source', './plugins', './plugins/press', 'plugins/press/skills/pdf'],
+    ['a pluginRoot and a path from the root of the source', './plugins', './plugins/press', 'plugins/press/skills/pdf'],
   ])('reads %s', async (_, pluginRoot, source, folder) => {
     const metadata = pluginRoot === undefined ? {} : { pluginRoot };
     const files = sourceOf({ ...skills(folder), [MARKET]: { metadata, plugins: [{ name: 'press', source }] } });
@@ -193,7 +193,7 @@ describe('source formats: marketplaces and plugins', () => {
     ['a text', './more'],
     ['a list', ['./more/one', './more/two']],
     ['a list without dots', ['more/one/', 'more/two/SKILL.md']],
-  ])('takes the skills that a plugin.json lists as %s, besides those in skills/', async (_, listed) => {
+  ])('takes the skills that a plugin.json lists as %s, and the ones in skills/', async (_, listed) => {
     const files = sourceOf({
       ...skills('p/skills/usual', 'p/more/one', 'p/more/two', 'p/else/three'),
       'p/.claude-plugin/plugin.json': { name: 'press', skills: listed },
@@ -207,7 +207,7 @@ describe('source formats: marketplaces and plugins', () => {
     ]);
   });
 
-  it('reads a plugin that no marketplace lists, and one of the other kind', async () => {
+  it('reads plugins that no marketplace lists, of both kinds', async () => {
     const files = sourceOf({
       ...skills('skills/one', 'plugins/two/skills/two'),
       '.claude-plugin/plugin.json': { name: 'whole' },
@@ -226,7 +226,7 @@ describe('source formats: marketplaces and plugins', () => {
     expect(await come(files)).toEqual({ skills: ['plugins/notes/skills/note of notes'], codes: [] });
   });
 
-  it('takes what is found twice once, for the plugin that lists it first', async () => {
+  it('takes a skill once that two plugins list, for the first of them', async () => {
     const files = sourceOf({
       ...skills('skills/one', 'skills/two'),
       [MARKET]: {
@@ -252,7 +252,7 @@ describe('source formats: marketplaces and plugins', () => {
     expect(await come(files)).toEqual({ skills: ['p/more/two', 'p/skills/one of p'], codes: [] });
   });
 
-  it('finds what a plugin lists also where no search goes, and nothing below another skill', async () => {
+  it('finds listed skills below the depth of a search, but none below another skill', async () => {
     const deep = '1/2/3/4/5/6/7/8';
     const files = sourceOf({
       ...skills(deep, 'a', 'a/b'),
@@ -265,7 +265,7 @@ describe('source formats: marketplaces and plugins', () => {
     expect((await come(files, { nested: true })).skills).toEqual([`${deep} of p`, 'a', 'a/b of p']);
   });
 
-  it('says where plugins of other repositories lie, with the commit that is asked for', async () => {
+  it('returns the places of plugins in other repositories, with their commits', async () => {
     const commit = 'ab'.repeat(20);
     const files = sourceOf({
       [MARKET]: {
@@ -291,7 +291,7 @@ describe('source formats: marketplaces and plugins', () => {
     expect((await come(files)).codes).toEqual(Array.from({ length: 4 }, () => `source.elsewhere ${MARKET}`));
   });
 
-  it('reads a source as the plugin that a marketplace elsewhere lists, and names what is not of it', async () => {
+  it('reads a source as a plugin of a marketplace elsewhere, and reports other skills', async () => {
     const files = sourceOf({ ...skills('skills/one', 'extra/two', 'three'), [MARKET]: { plugins: [] } });
     expect(await come(files, { plugin: { plugin: 'p', skills: ['./extra/two'], strict: false } })).toEqual({
       skills: ['extra/two of p'],
@@ -306,11 +306,11 @@ describe('source formats: marketplaces and plugins', () => {
     ['nothing', undefined, 'source.manifest'],
     ['a number', 7, 'source.manifest'],
     ['a path above the source', '../evil', 'source.path'],
-    ['a path that comes back', './a/../../evil', 'source.path'],
+    ['a path that leaves the source and returns', './a/../../evil', 'source.path'],
     ['an absolute path', '/etc', 'source.path'],
     ['a path with a backslash', '.\\..\\evil', 'source.path'],
     ['a local path above the source', { source: 'local', path: '../../x' }, 'source.path'],
-    ['a repo that is none', { source: 'github', repo: '--upload-pack=x/y z' }, 'source.manifest'],
+    ['an invalid repo', { source: 'github', repo: '--upload-pack=x/y z' }, 'source.manifest'],
     ['ssh', { source: 'url', url: 'git@github.com:a/b.git' }, 'source.unsupported'],
     ['a program', { source: 'url', url: 'ext::sh -c id' }, 'source.unsupported'],
     ['a file', { source: 'url', url: 'file:///etc' }, 'source.unsupported'],
@@ -323,8 +323,8 @@ describe('source formats: marketplaces and plugins', () => {
       'source.path',
     ],
     ['no folder', { source: 'git-subdir', url: 'https://git.test/a.git' }, 'source.manifest'],
-    ['a folder that is not there', './nowhere', 'source.missing'],
-  ])('names a plugin whose source is %s, and takes the others', async (_, source, code) => {
+    ['a missing folder', './nowhere', 'source.missing'],
+  ])('reports a plugin whose source is %s, and takes the others', async (_, source, code) => {
     const files = sourceOf({
       ...skills('p/skills/one'),
       [MARKET]: {
@@ -342,7 +342,7 @@ describe('source formats: marketplaces and plugins', () => {
     ['leaves the source', '../../x', 'source.path'],
     ['is not there', './x', 'source.missing'],
     ['holds no SKILL.md', './empty', 'source.missing'],
-  ])('names a path of a plugin.json that %s', async (_, path, code) => {
+  ])('reports a path of a plugin.json that %s', async (_, path, code) => {
     const files = sourceOf({
       ...skills('p/skills/one'),
       'p/empty/x': 'x',
@@ -357,13 +357,13 @@ describe('source formats: marketplaces and plugins', () => {
   it.each([
     ['no JSON', '{', 'JSON'],
     ['a key that could reach a prototype', '{"__proto__":{"plugins":[]},"plugins":[]}', 'prototype'],
-    ['one below constructor', '{"plugins":[{"constructor":{"prototype":{}}}]}', 'prototype'],
+    ['such a key below constructor', '{"plugins":[{"constructor":{"prototype":{}}}]}', 'prototype'],
     ['too deep', '['.repeat(100) + ']'.repeat(100), 'nested'],
     ['no list of plugins', '{"plugins":{}}', 'no list'],
     ['no object', '7', 'no list'],
     ['plugins without names', '{"plugins":[{},null,[],{"name":7}]}', 'no name'],
     ['skills of a wrong type', '{"plugins":[{"name":"a","source":"./","skills":{"a":1}}]}', 'neither'],
-  ])('names a marketplace of %s, and takes the skills that lie there', async (_, text, words) => {
+  ])('reports a marketplace of %s, and takes the skills of the source', async (_, text, words) => {
     const { skills: found, diagnostics } = await findContents(sourceOf({ ...skills('a'), [MARKET]: text }));
     expect(found.map(({ folder }) => folder)).toEqual(['a']);
     expect(new Set(diagnostics.map(({ code }) => code))).toEqual(new Set(['source.manifest']));
@@ -390,7 +390,7 @@ describe('source formats: marketplaces and plugins', () => {
     expect((await come(sourceOf({ ...skills('p/skills/a'), [MARKET]: text }))).skills).toEqual(['p/skills/a of p']);
   });
 
-  it('looks through fifty thousand names and five thousand plugins', async () => {
+  it('handles fifty thousand names and five thousand plugins', async () => {
     const names = Array.from({ length: 5_000 }, (_, index) => `plugins/p${index}`);
     const files = sourceOf({
       ...Object.fromEntries(

@@ -65,7 +65,7 @@ const skill = (name: string, body = 'Text.\n'): string =>
   `---\nname: ${name}\ndescription: Is about ${name}.\n---\n${body}`;
 
 describe('createDirectoryStore()', () => {
-  it('says of a folder what the load of a root says', async () => {
+  it('reports the same diagnostics as the load of a root', async () => {
     const root = join(folder, 'skills');
     writeTree(root, {
       'good/SKILL.md': skill('good'),
@@ -85,7 +85,7 @@ describe('createDirectoryStore()', () => {
     const { items, diagnostics } = await store.list();
     const root0 = loadSkillsSubsystem({ roots: [{ kind: 'user', path: root }] });
     expect(items.map(({ path }) => path)).toEqual(['broken', 'good', 'parts', 'spelt']);
-    // What only the text of a skill tells is told when its head is read.
+    // Diagnostics about the text of a skill come with its head.
     const ofText = ['frontmatter.missing', 'tools.invalid', 'compact.invalid', 'skill.file-name'];
     const expected = root0.diagnostics.filter(({ code }) => !ofText.includes(code));
     expect(expected.map(({ code }) => code)).toEqual(
@@ -95,7 +95,7 @@ describe('createDirectoryStore()', () => {
     expect(sorted(diagnostics)).toEqual(sorted(expected));
   });
 
-  it('reads no file through a link, and follows one to the folder itself', async () => {
+  it('reads no file through a link, but follows a link to the folder itself', async () => {
     writeTree(join(folder, 'real'), { 'units/SKILL.md': skill('units'), 'units/secret': { symlink: '/etc/passwd' } });
     symlinkSync(join(folder, 'real'), join(folder, 'skills'));
     const store = storeAt(join(folder, 'skills'));
@@ -104,7 +104,7 @@ describe('createDirectoryStore()', () => {
     expect(files.map(({ path }) => path)).toEqual(['SKILL.md']);
   });
 
-  it('gives two writes of equal length within a tick two revisions', async () => {
+  it('distinguishes two writes of equal length within one tick', async () => {
     const root = join(folder, 'skills');
     writeTree(root, { 'units/SKILL.md': skill('units', 'AAAA\n') });
     const store = storeAt(root);
@@ -118,7 +118,7 @@ describe('createDirectoryStore()', () => {
     }
   });
 
-  it('says that a skill has changed whose folder goes away while it is read', async () => {
+  it('reports store.changed where a folder is moved away during a read', async () => {
     const root = join(folder, 'skills');
     const files = Array.from({ length: 20 }, (_, file) => [`a/${file}.txt`, `${file}`] as const);
     writeTree(root, { 'a/SKILL.md': skill('a'), ...Object.fromEntries(files) });
@@ -149,11 +149,11 @@ describe('createDirectoryStore()', () => {
       mover.kill('SIGKILL');
       await once(mover, 'exit');
     }
-    // It may be back, unchanged, by the time of the second look: then it could not be read.
+    // The folder may be back, unchanged, by the second look: then it counts as unreadable.
     expect([...codes].filter((code) => code !== 'store.unavailable')).toEqual(['store.changed']);
   });
 
-  it('tells a skill that nobody may read from one that has changed', async (context) => {
+  it('distinguishes an unreadable skill from a changed one', async (context) => {
     if (process.getuid?.() === 0) return context.skip('root may read every file');
     const root = join(folder, 'skills');
     writeTree(root, { 'units/SKILL.md': skill('units'), 'units/data.bin': 'x' });
@@ -166,7 +166,7 @@ describe('createDirectoryStore()', () => {
     });
   });
 
-  it('takes a folder that is itself a skill', async () => {
+  it('reads a folder that is itself a skill', async () => {
     writeTree(join(folder, 'units'), { 'SKILL.md': skill('units') });
     const store = storeAt(join(folder, 'units'));
     const { items } = await store.list();
@@ -174,7 +174,7 @@ describe('createDirectoryStore()', () => {
     expect((await store.head(items[0] as (typeof items)[number])).names).toEqual([{ path: 'SKILL.md', bytes: 55 }]);
   });
 
-  it('leaves out a skill of more than 256 MiB, and says so', async () => {
+  it('leaves out a skill of more than 256 MiB, with a diagnostic', async () => {
     const root = join(folder, 'skills');
     writeTree(root, { 'large/SKILL.md': skill('large'), 'small/SKILL.md': skill('small') });
     writeFileSync(join(root, 'large', 'hole.bin'), '');

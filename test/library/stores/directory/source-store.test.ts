@@ -38,7 +38,7 @@ afterEach(() => removeTree(folder));
 const storeAt = (options: Partial<SourceStoreOptions> = {}): SourceStore =>
   createSourceStore({ path: root, kind: 'project', cache: openTreeCache(join(folder, 'cache')), ...options });
 
-/** Paths of skills, with their plugins, and codes of what is not taken. */
+/** Paths of skills, with their plugins, and codes of diagnostics. */
 async function come(options: Partial<SourceStoreOptions> = {}): Promise<{ skills: string[]; codes: string[] }> {
   const { items, diagnostics } = await storeAt(options).list();
   return {
@@ -85,7 +85,7 @@ describeStore('a folder as a source', {
 });
 
 describe('createSourceStore()', () => {
-  it('takes what a root would load, and what marketplaces and plugins list besides, each once', async () => {
+  it('takes the skills of a root, and the ones of marketplaces and plugins, each once', async () => {
     writeTree(root, {
       'public/units/SKILL.md': skillText('units'),
       'a/b/c/d/e/f/g/deep/SKILL.md': skillText('deep'),
@@ -128,13 +128,13 @@ describe('createSourceStore()', () => {
     expect(await storeAt().elsewhere()).toMatchObject([{ plugin: 'far', url: 'https://github.com/owner/name.git' }]);
   });
 
-  it('names a SKILL.md below another skill, and takes it where that is asked for', async () => {
+  it('reports a SKILL.md below another skill, and takes it on request', async () => {
     writeTree(root, { 'a/SKILL.md': skillText('a'), 'a/deep/b/SKILL.md': skillText('b') });
     expect(await come()).toEqual({ skills: ['a'], codes: ['skill.nested a/deep/b/SKILL.md'] });
     expect(await come({ nested: true })).toEqual({ skills: ['a', 'a/deep/b'], codes: [] });
   });
 
-  it('follows no link, opens no device, and leaves .git and node_modules alone, whatever they are', async () => {
+  it('follows no link, opens no device, and skips .git and node_modules of any kind', async () => {
     writeTree(root, {
       'a/SKILL.md': skillText('a'),
       'a/passwd': { symlink: '/etc/passwd' },
@@ -154,7 +154,7 @@ describe('createSourceStore()', () => {
     expect((await store.open(item)).files.map(({ path }) => path)).toEqual(['SKILL.md']);
   });
 
-  it('names what has a name that cannot be handed on, and what lies too deep for any sandbox', async () => {
+  it('reports unusable names, and paths that are too deep for a sandbox', async () => {
     const deep = Array.from({ length: 70 }, () => 'd').join('/');
     writeTree(root, { 'a/SKILL.md': skillText('a'), [`a/${deep}/x`]: 'x', 'a/b\\c': 'x' });
     writeFileSync(Buffer.from(`${root}/a/\u00ff`, 'latin1'), 'x');
@@ -165,7 +165,7 @@ describe('createSourceStore()', () => {
     for (const name of ['"a/\ufffd"', 'a/b\\\\c', 'deeper than 64 folders']) expect(told).toContain(name);
   });
 
-  it('opens what was listed or says that it changed, also where a change leaves size and time', async () => {
+  it('opens the listed state or reports a change, even of equal size and time', async () => {
     writeTree(root, { 'a/SKILL.md': skillText('a'), 'a/x': 'one' });
     const past = new Date(1_000_000);
     utimesSync(join(root, 'a/x'), past, past);
@@ -184,13 +184,13 @@ describe('createSourceStore()', () => {
     expect((await storeAt().list()).items).toHaveLength(1);
   });
 
-  it('is unavailable, and not empty, where there is no folder', async () => {
+  it('is unavailable, not empty, without its folder', async () => {
     expect(await fault(storeAt({ path: join(root, 'none') }).list())).toMatch(/^store\.unavailable/);
     writeFileSync(join(root, 'file'), 'x');
     expect(await fault(storeAt({ path: join(root, 'file') }).list())).toMatch(/^store\.unavailable/);
   });
 
-  it('refuses a folder with more names than a source has', async () => {
+  it('refuses a folder with too many names', async () => {
     writeTree(root, { 'a/SKILL.md': skillText('a') });
     for (let index = 0; index < 20; index += 1) mkdirSync(join(root, `a/${index}/below`), { recursive: true });
     expect(listSource(root, 42).entries).toHaveLength(1);

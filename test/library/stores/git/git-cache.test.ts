@@ -37,7 +37,7 @@ async function come(store: GitStore): Promise<string> {
   );
 }
 
-/** A process of its own that reads a repository into the cache. */
+/** Starts a process that reads a repository into the cache. */
 function startHost(url: string): { ended: Promise<{ code: number | null; printed: string }>; kill(): void } {
   const host = spawn(process.execPath, [HOST], {
     env: { ...process.env, GIT_HOST: JSON.stringify({ url, cache: scene.cacheFolder }) },
@@ -60,13 +60,13 @@ describeWith('git cache', MISSING_GIT, () => {
   afterEach(async () => await scene.close());
 
   it.each([
-    ['a byte of a pack is another', (pack: string) => flip(pack)],
+    ['a byte of a pack has changed', (pack: string) => flip(pack)],
     ['a pack is cut short', (pack: string) => truncateSync(pack, 100)],
     ['a pack is empty', (pack: string) => writeOver(pack, '')],
-    ['there is no pack', (pack: string) => rmSync(pack)],
-    ['there is no index', (pack: string) => rmSync(pack.replace(/pack$/, 'idx'))],
-    ['there is nothing', (pack: string) => rmSync(join(pack, '../../..'), { recursive: true })],
-  ])('fetches anew where %s', async (_, spoil) => {
+    ['the pack is missing', (pack: string) => rmSync(pack)],
+    ['the index is missing', (pack: string) => rmSync(pack.replace(/pack$/, 'idx'))],
+    ['the repository is missing', (pack: string) => rmSync(join(pack, '../../..'), { recursive: true })],
+  ])('is filled again where %s', async (_, spoil) => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a'), 'a/x': randomBytes(2_000) });
     expect(await come(scene.open())).toBe('a');
     const [name = ''] = readdirSync(kept());
@@ -82,7 +82,7 @@ describeWith('git cache', MISSING_GIT, () => {
     expect(readdirSync(kept())).toEqual([name]);
   });
 
-  it('reads and writes nothing in a cache that others may write', async () => {
+  it('is neither read nor written where other users may write it', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     chmodSync(scene.cacheFolder, 0o777);
     expect(await come(scene.open())).toMatch(/^store\.unavailable: .*others may write it/);
@@ -96,7 +96,7 @@ describeWith('git cache', MISSING_GIT, () => {
     expect([scene.cacheFolder, kept()].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
   });
 
-  it('keeps no more than it may, the last used longest, and what somebody reads in any case', async () => {
+  it('evicts the least recently used repositories over its limit, but none that is in use', async () => {
     const limits = { ...GIT_LIMITS, keptBytes: 1_000_000 };
     const commits: string[] = [];
     const fill = (): string => {
@@ -113,7 +113,7 @@ describeWith('git cache', MISSING_GIT, () => {
       expect((await store.open(item)).files).toHaveLength(2);
     }
     for (const store of stores) await store.close();
-    // Used once more, so that it is not the oldest.
+    // Used again, so that it is not the oldest.
     const [first = ''] = commits;
     const again = scene.open({ ref: first, limits });
     expect(await come(again)).toBe('a');
@@ -124,7 +124,7 @@ describeWith('git cache', MISSING_GIT, () => {
     expect(left).toEqual(new Set([first, last]));
   });
 
-  it('does not hold what a branch has left behind', async () => {
+  it('releases earlier commits of a branch', async () => {
     const limits = { ...GIT_LIMITS, keptBytes: 1_000_000 };
     const store = scene.open({ limits });
     for (let index = 0; index < 6; index += 1) {
@@ -134,7 +134,7 @@ describeWith('git cache', MISSING_GIT, () => {
     expect(readdirSync(kept()).length).toBeLessThanOrEqual(3);
   });
 
-  it('serves processes that read one repository and another at once', async () => {
+  it('serves processes that read two repositories at once', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a'), 'a/x': randomBytes(100_000) });
     const other = makeRepository(join(scene.folder, 'other'));
     other.commit({ 'b/SKILL.md': skillText('b'), 'b/x': randomBytes(100_000) });
@@ -159,7 +159,7 @@ describeWith('git cache', MISSING_GIT ?? MISSING_OPENSSL, () => {
   });
   afterEach(async () => await scene.close());
 
-  it('is as if nothing had been where a process was killed in the middle of a fetch', async () => {
+  it('recovers after a process was killed in the middle of a fetch', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a'), 'a/x': randomBytes(1_000_000) });
     const server = await serveGit(scene.folder, join(scene.folder, 'tls'), { isPlain: true });
     const proxy = await startTcpProxy(server.port);
@@ -167,7 +167,7 @@ describeWith('git cache', MISSING_GIT ?? MISSING_OPENSSL, () => {
       const url = `http://127.0.0.1:${proxy.port}/repository`;
       proxy.fault = { stallAfter: 500_000 };
       const killed = startHost(url);
-      await until(() => proxy.met > 0, 'half of what is fetched');
+      await until(() => proxy.met > 0, 'half of the fetch');
       const torn = readdirSync(kept());
       expect(torn).toEqual([expect.stringMatching(/^\..*\.part$/)]);
       killed.kill();

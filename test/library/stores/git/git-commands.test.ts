@@ -7,7 +7,7 @@ import { askWho, type GitHttpServer, serveGit } from '../../../fixtures/git-http
 import { type GitScene, setUpGit } from '../../../fixtures/git-scene.ts';
 import { skillText } from '../../../fixtures/source-of.ts';
 
-/** What every command is told; most of it says again what git does by itself, so that a later git, or what was left out above it, changes nothing. */
+/** The environment of every command. Most of it repeats git's defaults, so that neither another git nor the caller's environment changes them. */
 const VARIABLES = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/dev/null',
@@ -39,15 +39,15 @@ const CONFIGURATION = {
   'gc.auto': '0',
   'maintenance.auto': 'false',
 };
-/** As much as a pipe holds. */
+/** Capacity of a pipe. */
 const PIPE_BYTES = 65_536;
 const ENCODED = Buffer.from('x-access-token:s3cret').toString('base64');
 
 interface Command {
   args: string;
-  /** Its working folder, and the descriptor of what watches it, where that is open. */
+  /** Its working folder, and descriptor 3 (the pipe of the watcher) if open. */
   place: { cwd: string; inherited: string };
-  /** Of a dump, of a file, in 512 bytes, and of memory, in KiB. */
+  /** Limits of core dumps, of files in units of 512 bytes, and of memory in KiB. */
   limits: string;
   variables: Record<string, string>;
   configuration: Record<string, string>;
@@ -56,7 +56,7 @@ interface Command {
 let scene: GitScene;
 let server: GitHttpServer;
 
-/** Puts a git before the real one that says what it is told: into a pipe, since some commands may write no file. */
+/** Puts a wrapper before the real git that logs each command and its environment: into a pipe, since some commands may write no file. */
 function watchCommands(): () => Command[] {
   const bin = join(scene.folder, 'bin');
   mkdirSync(bin);
@@ -87,7 +87,7 @@ exec /usr/bin/git "$@"
           limits,
           ...readEnvironment(environment),
         }))
-        // The server's own.
+        // Commands of the server.
         .filter(({ args }) => args !== 'http-backend')
     );
   };
@@ -107,7 +107,7 @@ function readEnvironment(text: string): Pick<Command, 'variables' | 'configurati
       all.get(`GIT_CONFIG_VALUE_${index}`) ?? '',
     ]),
   );
-  // What the shell in between adds.
+  // Variables that the shell in between adds.
   const variables = [...all].filter(
     ([name]) => !/^(?:GIT_CONFIG_(?:COUNT|KEY|VALUE).*|PWD|OLDPWD|SHLVL|_)$/.test(name),
   );
@@ -125,7 +125,7 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
     await scene.close();
   });
 
-  it('tells git this, and nothing else', async () => {
+  it('gets exactly this environment, and these arguments', async () => {
     const { repository } = scene;
     const commit = repository.commit({ 'p/a/SKILL.md': skillText('a') });
     repository.git(['tag', '--annotate', '--message=A tag.', 'v1']);
@@ -186,7 +186,7 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
     ]);
   });
 
-  it('pins no address that stands in place of a name, since curl takes no pin of one', async () => {
+  it('pins no literal address, since curl does not support that', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const commands = watchCommands();
     const url = `https://127.0.0.1:${server.port}/repository`;
@@ -196,7 +196,7 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
     expect(asking?.configuration).not.toHaveProperty('http.curloptResolve');
   });
 
-  it('ends a command that says more than it may', async () => {
+  it('ends when the output is over its limit', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const store = scene.open();
     expect((await store.list()).items).toHaveLength(1);
@@ -206,7 +206,7 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
       code: 'store.unavailable',
       message: expect.stringContaining('git verify-pack failed'),
     });
-    // Nobody has seen that it is not whole.
+    // The check did not find damage, so the repository stays.
     expect(readdirSync(join(scene.cacheFolder, 'git'))).toEqual([name]);
     replaceCommand('ls-remote', 'yes');
     await expect(store.list()).rejects.toMatchObject({
@@ -216,7 +216,7 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
   });
 });
 
-/** Puts a git before the real one that does something else for one command. */
+/** Puts a wrapper before the real git that replaces one command. */
 function replaceCommand(name: string, instead: string): void {
   const bin = join(scene.folder, `bin-${name}`);
   mkdirSync(bin);

@@ -9,7 +9,7 @@ import { type GitScene, setUpGit } from '../../../fixtures/git-scene.ts';
 import { startTcpProxy } from '../../../fixtures/tcp-proxy.ts';
 import { describeStore, type OpenedScene } from '../conformance/store-conformance.ts';
 
-/** Commits skills, and says how they change. */
+/** Commits skills, and returns a function that changes them. */
 function fill(scene: GitScene, trees: ReadonlyMap<string, SkillTree>): NonNullable<OpenedScene['change']> {
   const { repository } = scene;
   const put = (path: string, tree: SkillTree): void => {
@@ -58,11 +58,11 @@ if (MISSING === undefined) {
         async cut() {
           scene.repository.commit({ 'public/units/more.bin': randomBytes(1_000_000) });
           kept = readdirSync(join(scene.cacheFolder, 'git'));
-          // Where the branch is comes through, and half of what it leads to.
+          // The query for the branch succeeds, and half of the fetch.
           proxy.fault = { cutAfter: 500_000 };
         },
         async close() {
-          // Of what broke off nothing is kept.
+          // A broken fetch leaves nothing in the cache.
           if (kept !== undefined) {
             expect(proxy.met).toBe(1);
             expect(readdirSync(join(scene.cacheFolder, 'git'))).toEqual(kept);

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A git that says so of itself. */
+/** A fake git with this version text. */
 function install(says: string, into: string = folder): string {
   const path = join(into, 'git');
   writeFileSync(path, `#!/bin/sh\necho '${says}'\n`);
@@ -25,7 +25,7 @@ describe('git store: the program', () => {
     'git version 2.39.5 (Apple Git-154)',
     'git version 2.100.1.windows.1',
     'git version 3.0.0',
-  ])('takes %s', async (says) => {
+  ])('accepts %s', async (says) => {
     const path = install(says);
     expect(await findGit(`relative:${folder}`)).toBe(path);
   });
@@ -36,12 +36,12 @@ describe('git store: the program', () => {
       code: 'store.unavailable',
       message: `Cannot use git: version 2.37 or newer is needed, got ${JSON.stringify(says)}.`,
     });
-    // One that is replaced is looked at again.
+    // A replaced program is checked again.
     const path = install('git version 2.45.1');
     expect(await findGit(folder)).toBe(path);
   });
 
-  it('takes no folder, no file that cannot be run, and none of a relative path', async () => {
+  it('ignores folders, files that are not executable, and relative paths', async () => {
     const names = ['folder', 'text', 'last'];
     const [first = '', second = '', last = ''] = names.map((name) => join(folder, name));
     for (const path of [join(first, 'git'), second, last]) mkdirSync(path, { recursive: true });
@@ -51,12 +51,12 @@ describe('git store: the program', () => {
     await expect(findGit(relative(process.cwd(), last))).rejects.toThrow('it is not installed');
   });
 
-  it('takes none that says more than a version', async () => {
+  it('refuses a program that prints more than a version', async () => {
     install(`git version 2.45.1${' and more'.repeat(200)}`);
     await expect(findGit(folder)).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
-  it('says where it looked for one', async () => {
+  it('names the searched path where git is missing', async () => {
     await expect(findGit(folder)).rejects.toMatchObject({
       code: 'store.unavailable',
       message: `Cannot use git: it is not installed, got ${JSON.stringify(folder)}.`,

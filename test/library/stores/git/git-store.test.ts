@@ -26,7 +26,7 @@ async function bodyOf(store: GitStore, item: StoreItem): Promise<string> {
   return readFileSync(join(folder, 'SKILL.md'), 'utf8');
 }
 
-/** What an action is refused for: code and message. */
+/** Code and message of a refusal. */
 async function fault(action: () => unknown): Promise<{ code: string; message: string }> {
   return await Promise.resolve()
     .then(action)
@@ -42,7 +42,7 @@ describeWith('git store', MISSING_GIT, () => {
   });
   afterEach(async () => await scene.close());
 
-  it('lists the skills of a commit, and opens one with every byte of it', async () => {
+  it('lists the skills of a commit, and opens one with all its bytes', async () => {
     const { repository } = scene;
     const commit = repository.commit({
       'skills/units/SKILL.md': skillText('units'),
@@ -73,7 +73,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(readFileSync(join(view.folder, 'scripts/run.sh'), 'utf8')).toBe('echo hello\n');
   });
 
-  it('reads a repository that is one skill as a whole', async () => {
+  it('reads a repository that is itself one skill', async () => {
     scene.repository.commit({ 'SKILL.md': skillText('whole'), 'tools.yaml': 'tools: []\n' });
     const store = scene.open();
     const item = await only(store);
@@ -98,7 +98,7 @@ describeWith('git store', MISSING_GIT, () => {
     },
   );
 
-  it('takes a branch before a tag of the same name', async () => {
+  it('prefers a branch to a tag of the same name', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('tagged') });
     scene.repository.git(['tag', 'both']);
     const last = scene.repository.commit({ 'a/SKILL.md': skillText('branch') });
@@ -106,7 +106,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect((await only(scene.open({ ref: 'both' }))).origin.commit).toBe(last);
   });
 
-  it('reads a commit by its full id, also without the repository once it is kept', async () => {
+  it('reads a commit by its full id, also from the cache without the repository', async () => {
     const commit = scene.repository.commit({ 'a/SKILL.md': skillText('first') });
     scene.repository.commit({ 'a/SKILL.md': skillText('last') });
     expect((await only(scene.open({ ref: commit }))).origin.commit).toBe(commit);
@@ -116,7 +116,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(await bodyOf(kept, await only(kept))).toBe(skillText('first'));
   });
 
-  it('reads a repository whose ids are of SHA-256', async () => {
+  it('reads a repository with SHA-256 ids', async () => {
     await scene.close();
     scene = setUpGit('--object-format=sha256');
     const commit = scene.repository.commit({ 'a/SKILL.md': skillText('a') });
@@ -127,7 +127,7 @@ describeWith('git store', MISSING_GIT, () => {
     }
   });
 
-  it('reads a folder of a repository, and says where in the whole its skills are', async () => {
+  it('reads a folder of a repository, and returns skill paths from the root', async () => {
     scene.repository.commit({ 'p/q/skills/a/SKILL.md': skillText('a'), 'b/SKILL.md': skillText('b') });
     for (const folder of ['p/q', './p/q/', 'p/q/skills']) {
       const item = await only(scene.open({ folder }));
@@ -139,7 +139,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(await fault(() => scene.open({ folder: 'b/SKILL.md' }).list())).toMatchObject({ code: 'source.refused' });
   });
 
-  it('opens what was listed, with its bytes, after the branch has moved', async () => {
+  it('opens a listed skill with its original bytes after the branch has moved', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('first') });
     const store = scene.open();
     const first = await only(store);
@@ -154,7 +154,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(told.code).toBe('store.changed');
   });
 
-  it('gives a skill the same revision in every commit that leaves it as it is', async () => {
+  it('gives an unchanged skill the same revision in every commit', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const before = await only(scene.open());
     const commit = scene.repository.commit({ 'README.md': 'A text.\n' });
@@ -164,7 +164,7 @@ describeWith('git store', MISSING_GIT, () => {
     ).toBe('store.changed');
   });
 
-  it('fetches only what it has not kept', async () => {
+  it('fetches only commits that are not in the cache', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     await paths(scene.open());
     const kept = join(scene.cacheFolder, 'git');
@@ -178,7 +178,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(readdirSync(kept)).toHaveLength(2);
   });
 
-  it('keeps repositories where nobody else may look, under names that say nothing of them', async () => {
+  it('keeps repositories in a private folder, under digests as names', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     await paths(scene.open());
     const kept = join(scene.cacheFolder, 'git');
@@ -186,7 +186,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(readdirSync(kept)[0]).toMatch(/^[0-9a-f]{32}-[0-9a-f]{40}$/);
   });
 
-  it('fetches one commit for many stores at once, and leaves nothing half-made', async () => {
+  it('fetches one commit for many stores at once, and leaves nothing incomplete', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const stores = Array.from({ length: 8 }, () => scene.open());
     const bodies = await Promise.all(stores.map(async (store) => await bodyOf(store, await only(store))));
@@ -194,7 +194,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(readdirSync(join(scene.cacheFolder, 'git'))).toHaveLength(1);
   });
 
-  it('removes what a process left half-made that is dead', async () => {
+  it('removes an incomplete repository of a dead process', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const torn = join(scene.cacheFolder, 'git', `.${'0'.repeat(12)}-1-1-1-${'a'.repeat(16)}.part`);
     mkdirSync(torn, { recursive: true });
@@ -202,7 +202,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(readdirSync(join(scene.cacheFolder, 'git')).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it('is unavailable where the repository is gone, and opens what it has kept', async () => {
+  it('is unavailable where the repository is gone, and opens kept skills', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const store = scene.open();
     const item = await only(store);
@@ -213,7 +213,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect((await fault(() => store.list())).code).toBe('store.unavailable');
   });
 
-  it('says that a repository without a commit, or without the branch, has none', async () => {
+  it('refuses a repository without a commit, or without the branch', async () => {
     expect((await fault(() => scene.open().list())).code).toBe('source.refused');
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const { code, message } = await fault(() => scene.open({ ref: 'nowhere' }).list());
@@ -228,7 +228,7 @@ describeWith('git store', MISSING_GIT, () => {
     );
   });
 
-  it('names the plugin of a skill, and where plugins of other repositories are', async () => {
+  it('returns the plugin of a skill, and the places of plugins in other repositories', async () => {
     scene.repository.commit({
       'p/skills/a/SKILL.md': skillText('a'),
       '.claude-plugin/marketplace.json': JSON.stringify({
@@ -245,13 +245,13 @@ describeWith('git store', MISSING_GIT, () => {
     expect(commit).toBe((await only(store)).origin.commit);
   });
 
-  it('takes nested skills where that is asked for', async () => {
+  it('takes nested skills on request', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a'), 'a/b/SKILL.md': skillText('b') });
     expect(await paths(scene.open())).toEqual(['a']);
     expect(await paths(scene.open({ nested: true }))).toEqual(['a', 'a/b']);
   });
 
-  it('ends with the signal of a call, and with the store', async () => {
+  it('stops on the signal of a call, and when it is closed', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const store = scene.open();
     const reason = new Error('no longer wanted');
@@ -296,7 +296,7 @@ describeWith('git store', MISSING_GIT, () => {
     ['no host', 'git:///a.git', ['git']],
     ['a host like an option', 'git://-oProxyCommand/a.git', ['git']],
     ['a scheme without its slashes', 'https:git.test/a.git'],
-    ['more than an address is long', `https://git.test/${'a'.repeat(2_000)}`],
+    ['too long a text', `https://git.test/${'a'.repeat(2_000)}`],
   ])('refuses %s as an address', async (_, url, protocols?) => {
     expect((await fault(() => scene.open({ url, protocols }))).code).toBe('source.refused');
   });
@@ -310,7 +310,7 @@ describeWith('git store', MISSING_GIT, () => {
     'https://git.test/a.git?token=s3cret',
     'https://git.test/a.git#s3cret',
     'http://user:s3cret@git.test/a.git',
-  ])('refuses an address with a credential, which it does not repeat: %s', async (url) => {
+  ])('refuses an address with a credential, without repeating it: %s', async (url) => {
     const { code, message } = await fault(() => scene.open({ url }));
     expect(code).toBe('source.refused');
     expect(message).not.toContain('s3cret');

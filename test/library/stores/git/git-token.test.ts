@@ -27,7 +27,7 @@ async function serve(instead: AnswerInstead = askWho(ENCODED)): Promise<GitHttpS
   return { ...server, url: `https://git.test:${server.port}/repository` };
 }
 
-/** Paths of skills, or what an action is refused for; with all that somebody could print of it. */
+/** Paths of skills, or the refusal with every printable detail. */
 async function come(options: Partial<GitStoreOptions>): Promise<string> {
   return await Promise.resolve()
     .then(async () => await scene.open(options).list())
@@ -47,7 +47,7 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
     await scene.close();
   });
 
-  it('reads a private repository with one, which stands in no file and in the arguments of no process', async () => {
+  it('read a private repository, and appear in no file and in no arguments of a process', async () => {
     const lines: string[] = [];
     const check = askWho(ENCODED);
     const { url, caFile, requests } = await serve((request, response) => {
@@ -72,34 +72,37 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
     expect(kept.some(({ name }) => name.endsWith('.pack'))).toBe(true);
   });
 
-  it('asks for one each time that the repository is asked, where it is told how', async () => {
+  it('come from a function for each request, where one is given', async () => {
     const { url, caFile } = await serve();
     const given = [TOKEN, 'expired'];
     const store = scene.open({ url, caFile, token: async () => given.shift() ?? '' });
-    // Where the branch is, and what it leads to.
+    // One call for the query of the branch, one for the fetch.
     given.unshift(TOKEN);
     expect((await store.list()).items).toHaveLength(1);
-    await expect(store.list()).rejects.toThrow('does not take the token');
+    await expect(store.list()).rejects.toThrow('rejects the token');
     await expect(store.list()).rejects.toMatchObject({ code: 'options.invalid' });
     const failing = await come({ url, caFile, token: () => Promise.reject(new Error('no key')) });
     expect(failing).toMatch(/^store\.unavailable: .*there is no token for it/);
   });
 
   it.each([
-    [undefined, 401, /asks who is there.*`--credential https:\/\/git\.test:\d+=VARIABLE` names/],
-    ['s3cret-of-somebody-else', 401, /does not take the token.*`--credential https:\/\/git\.test:\d+=VARIABLE`/],
-    ['s3cret-of-somebody-else', 403, /does not take the token/],
-    [undefined, 403, /asks who is there/],
-  ])('is unavailable with token %j where the server says %i, and says how to name one', async (token, status, told) => {
-    const { url, caFile } = await serve(askWho(ENCODED, status));
-    const refused = await come({ url, caFile, token });
-    expect(refused).toMatch(/^store\.unavailable: /);
-    expect(refused).toMatch(told);
-    expect(refused).not.toContain('s3cret');
-    expect(refused).not.toContain(Buffer.from(`x-access-token:${token}`).toString('base64'));
-  });
+    [undefined, 401, /asks for a credential.*`--credential https:\/\/git\.test:\d+=VARIABLE` names/],
+    ['s3cret-of-another-user', 401, /rejects the token.*`--credential https:\/\/git\.test:\d+=VARIABLE`/],
+    ['s3cret-of-another-user', 403, /rejects the token/],
+    [undefined, 403, /asks for a credential/],
+  ])(
+    'give store.unavailable for %j where the server answers %i, with a hint about --credential',
+    async (token, status, told) => {
+      const { url, caFile } = await serve(askWho(ENCODED, status));
+      const refused = await come({ url, caFile, token });
+      expect(refused).toMatch(/^store\.unavailable: /);
+      expect(refused).toMatch(told);
+      expect(refused).not.toContain('s3cret');
+      expect(refused).not.toContain(Buffer.from(`x-access-token:${token}`).toString('base64'));
+    },
+  );
 
-  it('waits for one no longer than whoever asks', async () => {
+  it('are not awaited after the call is aborted', async () => {
     const controller = new AbortController();
     const reason = new Error('no longer wanted');
     const token = (): Promise<string> => {
@@ -110,7 +113,7 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
     await expect(store.list({ signal: controller.signal })).rejects.toBe(reason);
   });
 
-  it('does not repeat one that the server repeats', async () => {
+  it('are hidden in echoes of the server', async () => {
     const packet = (text: string): string => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`;
     const { url, caFile } = await serve((request, response) => {
       const said = `ERR \u001b[31m\u202eno: ${request.headers.authorization}, ${TOKEN}${'x'.repeat(1_000)}`;
@@ -126,18 +129,18 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
     expect(refused).not.toMatch(SECRET);
   });
 
-  it('sends it to whom it is for, and not to where that one sends on', async () => {
+  it('are sent to their host, and not to the target of a redirect', async () => {
     const other = await serve();
     const { url, caFile, requests } = await serve((_, response) => {
       response.writeHead(302, { location: `${other.url}/info/refs?service=git-upload-pack` }).end();
       return true;
     });
-    expect(await come({ url, caFile, token: TOKEN })).toMatch(/^source\.refused: .*sends on to another address/);
+    expect(await come({ url, caFile, token: TOKEN })).toMatch(/^source\.refused: .*redirects to another address/);
     expect(requests).toEqual([expect.stringContaining(` Basic ${ENCODED}`)]);
     expect(other.requests).toEqual([]);
   });
 
-  it('is of one origin: git does not send it to another port of the host', async () => {
+  it('belong to one origin: git does not send them to another port of the host', async () => {
     const [right, other] = [await serve(), await serve()];
     const address = { protocol: 'https' as const, url: right.url };
     const authorization = await gitAuthorization(address, TOKEN, undefined);
@@ -151,7 +154,7 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
     expect(other.requests.join()).not.toContain('Basic');
   });
 
-  it('is refused where anybody on the way could read it, and for what has no server', async () => {
+  it('are refused for protocols without encryption, and for local paths', async () => {
     const protocols = ['https', 'http', 'git', 'file'] as const;
     for (const url of ['http://git.test/a.git', 'git://git.test/a.git', scene.repository.path]) {
       const refused = await come({ url, protocols, token: TOKEN });
@@ -161,7 +164,7 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
   });
 
   it.each(['', `${TOKEN}\n`, `${TOKEN}\r\nHost: evil.test`, TOKEN.repeat(500), 7, { TOKEN }])(
-    'refuses %j as one, and does not repeat it',
+    'are refused without being repeated: %j',
     async (token) => {
       for (const given of [token, () => token]) {
         const refused = await come({ url: 'https://git.test/a.git', token: given as string });
@@ -171,10 +174,10 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
     },
   );
 
-  it('keeps what was read with it for the same user: a branch asks again, a commit does not', async () => {
+  it('are needed again for a branch, but not for a kept commit', async () => {
     const { url, caFile } = await serve();
     expect(await come({ url, caFile, token: TOKEN })).toBe('a');
-    expect(await come({ url, caFile })).toMatch(/^store\.unavailable: .*asks who is there/);
+    expect(await come({ url, caFile })).toMatch(/^store\.unavailable: .*asks for a credential/);
     const ref = scene.repository.git(['rev-parse', 'HEAD']);
     expect(await come({ url, caFile, ref })).toBe('a');
   });

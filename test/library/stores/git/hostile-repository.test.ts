@@ -21,7 +21,7 @@ const ATTRIBUTES = '* filter=evil diff=evil merge=evil ident export-subst eol=cr
 
 let scene: GitScene;
 
-/** Paths of skills and codes of what is not taken; or what the whole is refused for. */
+/** Paths of skills and codes of diagnostics, or the refusal of the whole source. */
 async function come(
   options: Partial<GitStoreOptions> = {},
 ): Promise<{ skills: string[]; codes: string[]; refused?: string }> {
@@ -37,7 +37,7 @@ async function come(
     );
 }
 
-/** Commits a tree as its bytes are, which git itself would not make. */
+/** Commits a tree of raw bytes, which git itself would not make. */
 function commitTree(rows: readonly [mode: string, name: string, id: string][]): void {
   const { repository } = scene;
   const bytes = Buffer.concat(
@@ -54,7 +54,7 @@ describeWith('git store', MISSING_GIT, () => {
   afterEach(async () => await scene.close());
 
   describe('hostile repositories', () => {
-    it('gives bytes as they were committed, whatever attributes ask for', async () => {
+    it('give bytes as committed, despite any attributes', async () => {
       const texts = {
         'a/SKILL.md': skillText('a'),
         'a/id.txt': '$Id$ $Format:%H$\r\nline\n',
@@ -72,7 +72,7 @@ describeWith('git store', MISSING_GIT, () => {
         expect(readFileSync(join(folder, path.slice(2)), 'utf8')).toBe(text);
     });
 
-    it('names links and submodules, fetches none, and follows none', async () => {
+    it('have links and submodules reported, never fetched or followed', async () => {
       const { repository } = scene;
       const other = repository.commit({ 'a/SKILL.md': skillText('a') });
       repository.stage('120000', 'a/passwd', '/etc/passwd');
@@ -95,7 +95,7 @@ describeWith('git store', MISSING_GIT, () => {
       });
     });
 
-    it('takes no name that would leave the folder, act where it is written, or stand for two files', async () => {
+    it('lose names that would leave the folder, act on the host, or collide', async () => {
       const blob = scene.repository.git(['hash-object', '-w', '--stdin'], skillText('a'));
       const inner = scene.repository.git(['mktree'], `100644 blob ${blob}\tSKILL.md\n100644 blob ${blob}\tconfig\n`);
       commitTree([
@@ -112,14 +112,14 @@ describeWith('git store', MISSING_GIT, () => {
       const { items, diagnostics } = await store.list();
       const [item] = items;
       if (item === undefined) throw new Error('nothing was listed');
-      // A slash in a name cannot be told from a folder, and is as harmless as one.
+      // A slash in a name looks like a folder, and is as harmless.
       expect((await store.open(item)).files.map(({ path }) => path)).toEqual(['SKILL.md', 'a/b']);
       const told = diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n');
       for (const name of ['"../SKILL.md"', '.GIT', '.git', '"SKILL.md" (a second file', 'a\\\\b', 'git~1'])
         expect(told).toContain(name);
     });
 
-    it('leaves out names that are no UTF-8', async () => {
+    it('lose names that are not UTF-8', async () => {
       scene.repository.commit({ 'a/SKILL.md': skillText('a') });
       const tree = scene.repository.git(['rev-parse', 'HEAD:a']);
       const blob = scene.repository.git(['rev-parse', 'HEAD:a/SKILL.md']);
@@ -134,7 +134,7 @@ describeWith('git store', MISSING_GIT, () => {
       expect(await come()).toEqual({ skills: ['a'], codes: ['skill.path \ufffd'] });
     });
 
-    it('names pointers of Git LFS, and does not ask for what they stand for', async () => {
+    it('have pointers of Git LFS reported, without a fetch of their content', async () => {
       const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 5\n`;
       scene.repository.stage('100644', '.gitattributes', '*.bin filter=lfs diff=lfs merge=lfs -text\n');
       scene.repository.stage('100644', '.lfsconfig', '[lfs]\n\turl = https://evil.test/\n');
@@ -144,7 +144,7 @@ describeWith('git store', MISSING_GIT, () => {
       expect(await come()).toEqual({ skills: ['a'], codes: ['source.lfs a/model.bin'] });
     });
 
-    it('is not disturbed by branches and tags that are named like options', async () => {
+    it('cannot pass options through names of branches and tags', async () => {
       const { repository } = scene;
       const commit = repository.commit({ 'a/SKILL.md': skillText('a') });
       for (const name of ['--upload-pack=id', '-c', '--exec=id']) {
@@ -154,15 +154,15 @@ describeWith('git store', MISSING_GIT, () => {
       }
     });
 
-    it('fetches no more bytes than it may, and leaves nothing of them', async () => {
+    it('are refused over the limit of bytes, and leave nothing', async () => {
       scene.repository.commit({ 'a/SKILL.md': skillText('a'), 'a/large.bin': randomBytes(3 * 1024 * 1024) });
       const { refused } = await come({ limits: { bytes: 1024 * 1024 } });
-      expect(refused).toMatch(/^source\.refused: .*larger than may be fetched, got over 1048576 bytes/);
+      expect(refused).toMatch(/^source\.refused: .*over the limit of 1048576 bytes/);
       expect(readdirSync(join(scene.cacheFolder, 'git'))).toEqual([]);
       expect((await come()).skills).toEqual(['a']);
     });
 
-    it('fetches as many bytes as it may, and not one more', async () => {
+    it('may have exactly the limit of bytes, and not one more', async () => {
       scene.repository.commit({ 'a/SKILL.md': skillText('a'), 'a/x': randomBytes(5_000) });
       expect((await come()).skills).toEqual(['a']);
       const kept = join(scene.cacheFolder, 'git');
@@ -174,7 +174,7 @@ describeWith('git store', MISSING_GIT, () => {
       expect((await come({ limits: { bytes } })).skills).toEqual(['a']);
     });
 
-    it('is ended by the system when it writes more, while it does', async () => {
+    it('are stopped by the system during a write over the limit', async () => {
       scene.repository.commit({ 'a/large.bin': randomBytes(3 * 1024 * 1024) });
       const limits = { ...GIT_LIMITS, bytes: 1024 * 1024 };
       const aside = join(scene.folder, 'aside');
@@ -196,7 +196,7 @@ describeWith('git store', MISSING_GIT, () => {
       expect(Math.max(...sizes)).toBe(limits.bytes);
     });
 
-    it('keeps no more objects than it may', async () => {
+    it('are refused over the limit of objects', async () => {
       const many = Array.from({ length: 300 }, (_, index): [string, string] => [`a/${index}`, `${index}`]);
       scene.repository.commit({ 'a/SKILL.md': skillText('a'), ...Object.fromEntries(many) });
       const { refused } = await come({ limits: { objects: 200 } });
@@ -204,7 +204,7 @@ describeWith('git store', MISSING_GIT, () => {
       expect(readdirSync(join(scene.cacheFolder, 'git'))).toEqual([]);
     });
 
-    it('leaves out a skill with a file that is small in its pack and larger than skills may be', async () => {
+    it('lose a skill with a file that is small in its pack, but over the limit of skills', async () => {
       const path = join(scene.repository.path, 'zeros');
       writeFileSync(path, '');
       truncateSync(path, 300 * 1024 * 1024);
@@ -214,7 +214,7 @@ describeWith('git store', MISSING_GIT, () => {
       expect(await come()).toEqual({ skills: ['b'], codes: ['skill.too-large a'] });
     });
 
-    it('reads nothing of a path that is no repository', async () => {
+    it('must be a folder: a bundle file is refused', async () => {
       const inside = join(scene.folder, 'bundle');
       scene.repository.commit({ 'a/SKILL.md': skillText('a') });
       scene.repository.git(['bundle', 'create', inside, 'main']);
@@ -224,7 +224,7 @@ describeWith('git store', MISSING_GIT, () => {
 });
 
 describeWith('git store', MISSING_GIT ?? MISSING_STRACE, () => {
-  it('runs no hook, no filter and no helper, and no program but those of git', async () => {
+  it('runs no hook, filter or helper, and only programs of git', async () => {
     scene = setUpGit();
     try {
       const { repository, folder } = scene;

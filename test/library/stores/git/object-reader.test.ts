@@ -11,7 +11,7 @@ import { until } from '../../../fixtures/until.ts';
 let scene: GitScene;
 let reader: ObjectReader;
 
-describeWith('git store: what git prints', MISSING_GIT, () => {
+describeWith('git store: output of git', MISSING_GIT, () => {
   beforeEach(async () => {
     scene = setUpGit();
     reader = openObjectReader(await findGit(), `${scene.repository.path}/.git`);
@@ -21,7 +21,7 @@ describeWith('git store: what git prints', MISSING_GIT, () => {
     await scene.close();
   });
 
-  it('drops an object that is larger than it may be, and reads the next one', async () => {
+  it('drops an object over the limit, and continues with the next one', async () => {
     const [large, small] = ['x'.repeat(100_000), 'small'].map((text) =>
       scene.repository.git(['hash-object', '-w', '--stdin'], text),
     );
@@ -34,7 +34,7 @@ describeWith('git store: what git prints', MISSING_GIT, () => {
     ]);
   });
 
-  it('ends the process that nobody asks any more', async () => {
+  it('ends its process when idle', async () => {
     const isOurs = (line: string): boolean => line.includes(scene.repository.path) && line.includes('cat-file');
     const id = scene.repository.git(['hash-object', '-w', '--stdin'], 'text');
     await reader.read(id, 10);
@@ -43,14 +43,14 @@ describeWith('git store: what git prints', MISSING_GIT, () => {
     expect((await reader.read(id, 10)).content.toString()).toBe('text');
   });
 
-  it('takes of two files of one name the first, and no list in another form', () => {
+  it('uses the first of two files with one name, and refuses unknown formats', () => {
     const row = (id: string): string => `100644 blob ${id.repeat(40)}       1\ta/b\0`;
     expect(readTreeList(Buffer.from(row('1') + row('2'))).files.get('a/b')).toBe('1'.repeat(40));
     for (const other of ['nonsense\0', '100644 blob 12 1\ta\0', `${row('1')}100644\0`])
-      expect(() => readTreeList(Buffer.from(other))).toThrow('in a form that is not known');
+      expect(() => readTreeList(Buffer.from(other))).toThrow('in an unknown format');
   });
 
-  it('keeps the last words of a command, and no more, and ends with its signal', async () => {
+  it('keeps only the end of the error output of a command, which stops on its signal', async () => {
     const command = { program: '/bin/sh', env: {}, timeoutMs: 600_000, outputBytes: 10, fileBytes: 0 };
     const talk = 'i=0; while [ $i -lt 9000 ]; do echo word; i=$((i + 1)); done >&2; echo last >&2; exit 1';
     const failure = await runGit({ ...command, args: ['-c', talk], signal: undefined }).catch(

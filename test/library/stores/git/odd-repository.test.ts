@@ -8,7 +8,7 @@ import { skillText } from '../../../fixtures/source-of.ts';
 
 let scene: GitScene;
 
-/** Paths of skills, and what is said of the rest; or what the whole is refused for. */
+/** Paths of skills and texts of diagnostics, or the refusal of the whole source. */
 async function come(options: Partial<GitStoreOptions> = {}): Promise<{ skills: string[]; told: string }> {
   return await scene
     .open(options)
@@ -22,7 +22,7 @@ async function come(options: Partial<GitStoreOptions> = {}): Promise<{ skills: s
     );
 }
 
-/** Makes a folder of rows `MODE TYPE ID\tNAME`, and gives its id. */
+/** Makes a tree from rows `MODE TYPE ID\tNAME`, and returns its id. */
 function folderOf(rows: readonly string[]): string {
   return scene.repository.git(['mktree'], rows.map((row) => `${row}\n`).join(''));
 }
@@ -40,7 +40,7 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
   });
   afterEach(async () => await scene.close());
 
-  it('names a submodule where a skill would be, and fetches none that is asked for', async () => {
+  it('have submodules reported, even where one is requested as the folder', async () => {
     const { repository } = scene;
     const other = repository.commit({ 'a/SKILL.md': skillText('a') });
     repository.stage('160000', 'skills/units', other);
@@ -56,7 +56,7 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
     expect((await come({ folder: 'skills/other' })).told).toContain('it has no such folder, got skills/other');
   });
 
-  it('takes names with blanks, quotes and letters of any script as they are, and no control character', async () => {
+  it('keep names with blanks, quotes and letters of any script, but no control characters', async () => {
     const names = [
       ' first',
       '"quoted"',
@@ -90,7 +90,7 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
     expect((await come({ folder: '"quoted"' })).skills).toEqual(['.']);
   });
 
-  it('reads a repository with over 100,000 files, and names a skill that has so many', async () => {
+  it('may have over 100,000 files, but not in one skill', async () => {
     const row = `100644 blob ${keepBlob('x')}\t`;
     const skillFile = `100644 blob ${keepBlob(skillText('a'))}\tSKILL.md`;
     const thousand = folderOf(Array.from({ length: 1_000 }, (_, index) => `${row}${index}`));
@@ -104,39 +104,39 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
     });
   });
 
-  it('refuses few objects that stand for more files than may be', async () => {
+  it('are refused where few objects stand for too many files', async () => {
     let folder = folderOf([`100644 blob ${keepBlob('x')}\tx`]);
     const double = (): string => folderOf(['a', 'b'].map((name) => `040000 tree ${folder}\t${name}`));
-    // 64 files in 126 folders, of 8 objects.
+    // 64 files in 126 folders, from 8 objects.
     for (let depth = 0; depth < 6; depth += 1) folder = double();
     commitFolder(folder);
     expect(await come({ limits: { objects: 190 } })).toEqual({ skills: [], told: '' });
     expect((await come({ limits: { objects: 189 } })).told).toMatch(
       /^source\.refused: .*it has more than 189 files and folders\.$/,
     );
-    // And a billion.
+    // And a billion files.
     for (let depth = 6; depth < 30; depth += 1) folder = double();
     commitFolder(folder);
     expect((await come()).told).toMatch(/^source\.refused: .*it has more than 67108864 bytes of names\.$/);
   });
 
-  it.each([[[]], [['--object-format=sha256']]])('says of an empty repository that it is (%j)', async (options) => {
+  it.each([[[]], [['--object-format=sha256']]])('are reported where they are empty (%j)', async (options) => {
     await scene.close();
     scene = setUpGit(...options);
     expect((await come()).told).toMatch(/^source\.refused: .*it is empty, or has no default branch/);
     expect((await come({ ref: 'main' })).told).toMatch(/^source\.refused: .*no branch or tag of that name, got "main"/);
-    // No commit is one of nothing.
+    // An empty commit differs from no commit.
     scene.repository.commit({});
     expect(await come()).toEqual({ skills: [], told: '' });
   });
 
-  it('refuses a commit that is not there, and one whose id is of another kind', async () => {
+  it('are refused without the commit, or with an id of another hash', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     for (const length of [40, 64])
       expect((await come({ ref: '1'.repeat(length) })).told).toMatch(/^source\.refused: .*it has no such commit/);
   });
 
-  it('takes for a commit what is one, and not too large', async () => {
+  it('are refused where the ref is not a commit, or too large a commit', async () => {
     const { repository } = scene;
     repository.commit({ 'a/SKILL.md': skillText('a') });
     const tree = repository.git(['rev-parse', 'HEAD^{tree}']);
@@ -147,7 +147,7 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
       expect((await come({ ref })).told).toMatch(/^source\.refused: .*there is no such commit/);
   });
 
-  it('takes no folder for a file', async () => {
+  it('are refused where a tree has the mode of a file', async () => {
     const { repository } = scene;
     repository.commit({ 'a/SKILL.md': skillText('a') });
     const id = Buffer.from(repository.git(['rev-parse', 'HEAD:a']), 'hex');
@@ -159,7 +159,7 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
     );
   });
 
-  it('reads a folder of a repository whose ids are of SHA-256', async () => {
+  it('may have a folder and SHA-256 ids', async () => {
     await scene.close();
     scene = setUpGit('--object-format=sha256');
     scene.repository.commit({ 'p/q/a/SKILL.md': skillText('a'), 'b/SKILL.md': skillText('b') });
@@ -167,7 +167,7 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
     expect((await come({ folder: 'p/r' })).told).toContain('it has no such folder');
   });
 
-  it('reads from a repository that is shallow itself what that has', async () => {
+  it('may be shallow: the present commits are readable', async () => {
     const { repository, folder } = scene;
     const older = repository.commit({ 'a/SKILL.md': skillText('a') });
     const newest = repository.commit({ 'b/SKILL.md': skillText('b') });

@@ -7,7 +7,7 @@ import { configuredService } from '../../../../src/library/stores/s3/connect-s3.
 let metadata: Server;
 let asked: string[] = [];
 
-/** Stands in for the service that tells a machine of Amazon's where it stands. */
+/** Stands in for the metadata service of Amazon's machines. */
 beforeAll(async () => {
   metadata = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
@@ -33,20 +33,20 @@ function configure(env: Record<string, string>): void {
     vi.stubEnv(name, value);
 }
 
-it('asks the metadata of the machine for the region of a bucket of Amazon’s', async () => {
+it('asks the metadata service for the region of a bucket at Amazon', async () => {
   configure({});
   expect(await configuredService()).toEqual({ endpoint: undefined, region: 'eu-west-3' });
   expect(asked).toEqual(['PUT /latest/api/token', expect.stringMatching(/^GET /)]);
 });
 
-it('asks nobody for the region of another service', async () => {
+it('sends no request for the region of another service', async () => {
   configure({ AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' });
   expect(await configuredService()).toEqual({ endpoint: 'http://127.0.0.1:9', region: 'us-east-1' });
   expect(asked).toEqual([]);
 });
 
 it.each([{}, { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' }])(
-  'asks nobody for a region that is configured (%j)',
+  'sends no request where the region is configured (%j)',
   async (env) => {
     configure({ ...env, AWS_REGION: 'ca-central-1' });
     expect(await configuredService()).toMatchObject({ region: 'ca-central-1' });

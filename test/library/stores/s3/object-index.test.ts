@@ -24,12 +24,12 @@ describe('openObjectIndex()', () => {
       .filter((name) => name.startsWith('s3-objects'))
       .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 
-  test('keeps to a share of what the cache may have, and forgets what was written first', async () => {
+  test('keeps to its share of the limit of the cache, and evicts the oldest rows', async () => {
     const cache = openTreeCache(folder, { maxBytes: 16 * MIB });
     const [index, other] = [await openObjectIndex(cache, 's3://a/'), await openObjectIndex(cache, 's3://a/')];
     index.keepDigest('deeds/sale', 'r1', `sha256:${'0'.repeat(64)}`);
     fill(index, 200);
-    // Beside it, and before anybody closes: 12.5 MiB were written.
+    // Both are still open, after writes of 12.5 MiB.
     expect(fileBytes()).toBeLessThan(7 * MIB);
     expect(other.find('key-0', 'etag-0')).toBeUndefined();
     index.close();
@@ -40,7 +40,7 @@ describe('openObjectIndex()', () => {
     cache.close();
   });
 
-  test('counts in the bound of the cache: trees make room for it', async () => {
+  test('counts towards the limit of the cache: trees make room for it', async () => {
     const cache = openTreeCache(folder, { maxBytes: 16 * MIB });
     for (let at = 0; at < 14; at += 1)
       cache.keep(new Map([['SKILL.md', { bytes: Buffer.alloc(MIB, at), executable: false }]]));
@@ -55,7 +55,7 @@ describe('openObjectIndex()', () => {
     expect(fileBytes()).toBeGreaterThan(MIB);
   });
 
-  test('begins anew where its file is no database', async () => {
+  test('starts again where its file is not a database', async () => {
     writeFileSync(join(folder, 's3-objects.sqlite'), 'x'.repeat(8_192));
     const cache = openTreeCache(folder);
     const index = await openObjectIndex(cache, 's3://a/');

@@ -49,7 +49,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     removeTree(folder);
   });
 
-  /** A user of whom nobody has heard. */
+  /** A user without any objects. */
   const newUser = (): string => `u${(users += 1)}`;
   const open = (prefix: string, more: Partial<S3StoreOptions> = {}): WritableStore => {
     const store = createS3Store({
@@ -65,7 +65,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     return store;
   };
 
-  test('list(), head() and open() read what lies at the places of files', async () => {
+  test('list(), head() and open() read the objects at the places of files', async () => {
     const user = newUser();
     await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('sale'));
     await raw.put(`${user}/skills/deeds/sale/resources/form.md`, 'form');
@@ -84,7 +84,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     ]);
   });
 
-  test('put() publishes a skill, at the places of files as well, and delete() takes it away', async () => {
+  test('put() publishes a skill, also at the places of files, and delete() removes it', async () => {
     const user = newUser();
     const store = open(`${user}/skills`);
     const first = await store.put(
@@ -122,7 +122,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect((await other.list()).items).toHaveLength(1);
   });
 
-  test('of twenty who put a skill at once one wins, and the others are told the present revision', async () => {
+  test('of twenty concurrent put() calls one wins, and the others get the present revision', async () => {
     const user = newUser();
     const writers = Array.from({ length: 20 }, () => open(`${user}/skills`));
     const race = async (ifRevision: string | null): Promise<string> => {
@@ -148,7 +148,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     const second = await race(first);
     const { items } = await open(`${user}/skills`).list();
     expect(items.map(({ revision }) => revision)).toEqual([second]);
-    // Nothing of those who lost is left.
+    // The losers leave nothing behind.
     expect((await raw.keys(`${user}/`)).map((key) => key.split('/').at(-1))).toEqual([
       '.skillcell.json',
       'SKILL.md',
@@ -156,7 +156,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     ]);
   });
 
-  test('readers beside writers see whole states only, also those who list at that time', async () => {
+  test('readers beside writers see only whole states, also in lists', async () => {
     const user = newUser();
     const writer = open(`${user}/skills`);
     const files = (round: number): SkillTree =>
@@ -193,7 +193,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect(seen.size).toBeGreaterThan(1);
   });
 
-  test('a writer who dies leaves the old state or the new one, and the next one goes on', async () => {
+  test('a failed writer leaves the old state or the new one, and the next writer continues', async () => {
     const user = newUser();
     const first = await open(`${user}/skills`).put(
       'deeds/sale',
@@ -224,7 +224,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect(first.revision).not.toBe('');
   });
 
-  test('put() on a service that keeps no conditions is refused before anything is staged', async () => {
+  test('put() on a service that ignores conditions is refused before any staging', async () => {
     const user = newUser();
     await using proxy = await startFaultProxy(ceph.endpoint);
     proxy.fault = ignoring(raw, ['if-match', 'if-none-match']);
@@ -235,8 +235,8 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect((await store.list()).items).toEqual([]);
   });
 
-  describe('a writer who is killed', () => {
-    /** Where it is, by the request that never comes to an end; whether the skill is the new one then. */
+  describe('a writer that is killed', () => {
+    /** The point of the kill: a request that never ends; and whether the skill is then the new one. */
     const points: [name: string, isNow: (request: SeenRequest) => boolean, isNew: boolean][] = [
       ['before it publishes', ({ method, path }) => method === 'PUT' && path.includes('.skillcell.json'), false],
       [
@@ -249,9 +249,9 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
         ({ headers, path }) => headers['x-amz-copy-source'] !== undefined && path.includes('SKILL.md'),
         true,
       ],
-      ['while it tries the service', ({ method, path }) => method === 'DELETE' && path.includes('/probe-'), false],
+      ['during the probe of the service', ({ method, path }) => method === 'DELETE' && path.includes('/probe-'), false],
       [
-        'while it cleans up',
+        'during its cleanup',
         ({ method, path }) => method === 'DELETE' && path.includes('.skillcell/') && !path.includes('/probe-'),
         true,
       ],
@@ -326,7 +326,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       return view.files.map(({ path }) => `${path} ${readFileSync(join(view.folder, path), 'utf8').slice(0, 3)}`);
     };
 
-    test('list whole skills that their ends cut', async () => {
+    test('list whole skills across page ends', async () => {
       const user = newUser();
       for (const name of ['n0', 'n1', 'n2'])
         for (const path of ['SKILL.md', 'a.txt', 'b/c.txt', 'd.txt', 'e.txt'])
@@ -334,7 +334,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       await using proxy = await startFaultProxy(ceph.endpoint);
       const store = openPaged(user, proxy.endpoint);
       const { items } = await store.list();
-      // Those that were written this second are listed once more by themselves.
+      // Skills that were written in this second are listed once more by themselves.
       expect(proxy.seen.filter(({ path }) => path.includes('list-type=2')).length).toBeGreaterThanOrEqual(5);
       expect(items.map(({ path }) => path)).toEqual(['deeds/n0', 'deeds/n1', 'deeds/n2']);
       for (const item of items)
@@ -347,7 +347,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
         ]);
     });
 
-    test('list one moment of a skill that changes between them', async () => {
+    test('list one state of a skill that changes between them', async () => {
       const user = newUser();
       const files = (text: string): SkillTree =>
         tree({ 'SKILL.md': skillText(text), 'a.txt': text, 'b.txt': text, 'c.txt': text, 'd.txt': text });
@@ -374,7 +374,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     });
   });
 
-  test('a skill that another tool changes between two pages is listed as it is after that', async () => {
+  test('a skill that another tool changes between two pages is listed in its new state', async () => {
     const user = newUser();
     const skill = `${user}/skills/deeds/sale`;
     const write = async (text: string): Promise<void> => {
@@ -403,7 +403,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect(['a.txt', 'd.txt'].map((path) => readFileSync(join(view.folder, path), 'utf8'))).toEqual(['two', 'two']);
   });
 
-  test('a put that a service has done and calls failed has won, and is not taken for another one', async () => {
+  test('put() succeeds where the service completes the write, but reports a failure', async () => {
     const user = newUser();
     await using proxy = await startFaultProxy(ceph.endpoint);
     proxy.fault = ({ method, path }) =>
@@ -415,7 +415,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect((await open(`${user}/skills`).list()).items.map((item) => item.revision)).toEqual([revision]);
   });
 
-  test('what another tool writes beside a published skill counts, as in a bucket without skillcell', async () => {
+  test('writes of another tool to a published skill count, as in a bucket without skillcell', async () => {
     const user = newUser();
     const store = open(`${user}/skills`);
     const { revision } = await store.put(
@@ -441,7 +441,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect((await store.list()).items).toHaveLength(1);
   });
 
-  test('put() refuses paths that name no file, and folders that hold something else', async () => {
+  test('put() refuses paths that name no file, and folders with other content', async () => {
     const user = newUser();
     const store = open(`${user}/skills`);
     const good = tree({ 'SKILL.md': skillText('sale') });
@@ -487,7 +487,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect((await raw.keys(`${user}/`)).map((key) => key.split('/').at(-1))).toEqual(['.skillcell.json', 'SKILL.md']);
   });
 
-  test('a warm list asks for pages alone, a cold one for each SKILL.md and tools.yaml as well', async () => {
+  test('a warm list requests only pages, a cold one also each SKILL.md and tools.yaml', async () => {
     const user = newUser();
     for (let index = 0; index < 30; index += 1)
       await raw.put(`${user}/skills/deeds/n${index}/SKILL.md`, skillText(`n${index}`));
@@ -543,7 +543,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
   });
 
   describe('threats', () => {
-    test('N01 keys that another reader would take for another prefix are left out, and read by nobody', async () => {
+    test('N01 keys that another reader could take for another prefix are left out, and never read', async () => {
       const user = newUser();
       const bad = [
         '../other/SKILL.md',
@@ -575,7 +575,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       expect(proxy.seen.filter(({ path }) => path.includes('SKILL.md')).map(({ path }) => path.split('?')[0])).toEqual([
         `/${BUCKET}/${user}/skills/deeds/good/SKILL.md`,
       ]);
-      // Control: a plain client reads them, so that it is we who refuse.
+      // Control: a plain client reads them, so the refusal is ours.
       expect(await raw.get(`${user}/skills/a/../b/SKILL.md`)).toContain('bad');
     });
 
@@ -590,7 +590,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
         'skills/deeds/mine',
         'skillsets/deeds/theirs',
       ]);
-      // Control: without the separator a list holds all three.
+      // Control: without the separator, the list holds all three.
       expect(await raw.keys(user)).toHaveLength(3);
       for (const prefix of ['../u1', 'u1/../u2', '/u1', 'u1//skills', 'u1/%2e%2e', 'u1\\skills', 'u1/./skills', '/'])
         expect(() => open(prefix), prefix).toThrow(expect.objectContaining({ code: 'store.key-invalid' }));
@@ -607,7 +607,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       await raw.put(`${skill}/a b+c&d.md`, 'plain');
       await raw.put(`${skill}/SKILL.md`, skillText('sale'));
       await using proxy = await startFaultProxy(ceph.endpoint);
-      // No UTF-8, and a NUL: no client of ours can write them, a service can say them.
+      // Names that are not UTF-8, and a NUL: the client cannot write them, but a service may list them.
       proxy.fault = ({ path }) =>
         path.includes('list-type=2')
           ? {
@@ -629,7 +629,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       });
     });
 
-    test('N04 a key beside a folder of its name is shadowed by it', async () => {
+    test('N04 a key is shadowed by a folder of the same name', async () => {
       const user = newUser();
       await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('sale'));
       await raw.put(`${user}/skills/deeds/sale/blue`, 'file');
@@ -659,7 +659,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       expect(readdirSync(join(home, 'trees'))).toEqual([view.digest.replace('sha256:', '')]);
     });
 
-    test('N06 pages that never end, keys beyond the limit and objects beyond the size end with a word', async () => {
+    test('N06 endless listings, keys over the limit and objects over the size give an error or a diagnostic', async () => {
       const user = newUser();
       for (let index = 0; index < 4; index += 1)
         await raw.put(`${user}/skills/deeds/n${index}/SKILL.md`, skillText(`n${index}`));
@@ -714,7 +714,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
         limits: { keys: 3, pages: 10 },
       }).list();
       expect(diagnostics.map(({ code }) => code)).toEqual(['s3.too-many']);
-      // The last one may go on behind the limit.
+      // The last skill may continue beyond the limit.
       expect(items.map(({ path }) => path)).toEqual(['deeds/n0', 'deeds/n1']);
 
       proxy.fault = ({ path }) =>
@@ -728,7 +728,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       expect(proxy.seen.length).toBe(before);
     });
 
-    test('N07 what changes between list and read is not read', async () => {
+    test('N07 an object that changes between list and read is not read', async () => {
       const user = newUser();
       await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('one'));
       await raw.put(`${user}/skills/deeds/sale/a.md`, 'one');
@@ -749,7 +749,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       expect((await store.open(now as StoreItem)).files).toHaveLength(2);
     });
 
-    test('N08 a body that is cut, short, stalled or refused gives no half of a skill', async () => {
+    test('N08 a body that is cut, short, stalled or refused never gives half a skill', async () => {
       const user = newUser();
       await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('sale'));
       await raw.put(`${user}/skills/deeds/sale/a.md`, 'a'.repeat(5_000));
@@ -790,7 +790,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
         expect(error, JSON.stringify(fault)).toMatchObject({ code: 'store.unavailable' });
         expect(asked, JSON.stringify(fault)).toBe(3);
       }
-      // Not tried again: it would not get better.
+      // Not retried: a retry would not help.
       const { error, asked } = await attempt({ status: 403, code: 'AccessDenied' });
       expect(error).toMatchObject({
         code: 'store.unavailable',
@@ -798,12 +798,12 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       });
       expect(asked).toBe(1);
       expect(existsSync(trees)).toBe(false);
-      // Control: the third try is good.
+      // Control: the third attempt succeeds.
       expect(await attempt({ cutAfter: 100 }, 2)).toEqual({ error: undefined, asked: 3 });
       expect(readdirSync(trees)).toHaveLength(1);
     });
 
-    test('N08 a list that fails is an error and no empty list', async () => {
+    test('N08 a failed list is an error, not an empty list', async () => {
       const user = newUser();
       await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('sale'));
       await using proxy = await startFaultProxy(ceph.endpoint);
@@ -826,7 +826,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       await expect(open(`${user}/skills`, { endpoint }).list()).rejects.toMatchObject({ code: 'store.unavailable' });
     });
 
-    test('N09 what an object says of itself counts for nothing, and a publication of somebody else neither', async () => {
+    test('N09 metadata of an object is ignored, and so is a foreign publication', async () => {
       const user = newUser();
       const skill = `${user}/skills/deeds/sale`;
       await raw.put(`${skill}/SKILL.md`, skillText('sale'), { Metadata: { path: '../../evil', mode: '0777' } });
@@ -852,7 +852,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       }
     });
 
-    test('N10 what one tenant has read is given to no other one, whose key and ETag are the same', async () => {
+    test('N10 cached reads of one tenant are never returned to another one with the same key and ETag', async () => {
       const [a, b] = [newUser(), newUser()];
       const text = skillText('sale');
       for (const user of [a, b]) await raw.put(`${user}/skills/deeds/sale/SKILL.md`, text);
@@ -874,11 +874,11 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       await second.put(`${a}/skills/deeds/sale/SKILL.md`, text);
       second.close();
       expect(await readHead(a, 'others')).toBe(1);
-      // Control: the same tenant's second read is answered from the cache.
+      // Control: the same tenant's second read comes from the cache.
       expect(await readHead(a)).toBe(0);
     });
 
-    test('N11 no key of ours is in an error, a revision, a name or the cache', async () => {
+    test('N11 no credential is in an error, a revision, a name or the cache', async () => {
       const user = newUser();
       await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('sale'));
       const secret = { accessKeyId: 'AKIAsecretaccess', secretAccessKey: 'verysecretkey' };
@@ -893,7 +893,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       );
     });
 
-    test('N12 a fence with a language is refused as everywhere', async () => {
+    test('N12 a frontmatter fence with a language is refused, as in all sources', async () => {
       const user = newUser();
       await raw.put(`${user}/skills/deeds/sale/SKILL.md`, '---js\n{ name: process.exit(1) }\n---\nBody\n');
       const store = open(`${user}/skills`);
@@ -904,7 +904,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       expect(diagnostics.map(({ code }) => code)).toEqual(['frontmatter.language']);
     });
 
-    test('N14 what looks like a link to others is plain bytes', async () => {
+    test('N14 an object that other tools treat as a link is plain bytes', async () => {
       const user = newUser();
       const skill = `${user}/skills/deeds/sale`;
       await raw.put(`${skill}/SKILL.md`, skillText('sale'));
@@ -918,7 +918,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       expect(readFileSync(join(view.folder, 'link'), 'utf8')).toBe('/etc/passwd');
     });
 
-    test('N15 a publication that is too large, too deep or not an object counts for nothing', async () => {
+    test('N15 a publication that is too large, too deep or not an object is ignored', async () => {
       const user = newUser();
       const skill = `${user}/skills/deeds/sale`;
       await raw.put(`${skill}/SKILL.md`, skillText('sale'));
@@ -935,7 +935,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       }
     });
 
-    test('K08 a redirect of a service is followed nowhere, and no signed request leaves for another host', async () => {
+    test('K08 a redirect of a service is never followed, and no signed request reaches another host', async () => {
       const user = newUser();
       await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('sale'));
       await using elsewhere = await startFaultProxy(ceph.endpoint);
@@ -959,12 +959,12 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
           });
       }
       expect(elsewhere.seen).toEqual([]);
-      // Control: the address of the redirect does answer.
+      // Control: the target of the redirect does answer.
       await fetch(`${away}/${BUCKET}`);
       expect(elsewhere.seen).toHaveLength(1);
     });
 
-    test('a bucket whose policy keeps users apart answers 403 to the keys of another one, by any client', async () => {
+    test('a bucket with a policy per user answers 403 to the keys of another user, for any client', async () => {
       const [a, b] = [await ceph.addUser('tenanta'), await ceph.addUser('tenantb')];
       const rule = (user: CephUser): object[] => [
         {
@@ -1000,7 +1000,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       await expect(plain.put('tenantb/skills/deeds/sale/SKILL.md', 'x')).rejects.toMatchObject(denied);
       await expect(plain.keys('tenantb/')).rejects.toMatchObject(denied);
       await expect(plain.keys('')).rejects.toMatchObject(denied);
-      // Control: its own.
+      // Control: its own objects.
       expect(await plain.get('tenanta/skills/deeds/sale/SKILL.md')).toContain('of a');
       plain.close();
       const foreign = open('tenantb/skills', { credentials: a.credentials });
