@@ -3,7 +3,7 @@ import { createBroker } from '../../src/tools/calls/broker.ts';
 import { offerTool } from '../../src/tools/define/offered-tool.ts';
 import { defineTool } from '../../src/tools/define/tool.ts';
 import { answerCall } from '../../src/jobs/run/answer-call.ts';
-import { createByteBudget } from '../../src/jobs/run/byte-budget.ts';
+import { createLimiter } from '../../src/protocol/limiter.ts';
 import { createChannel } from '../../src/protocol/channel/channel.ts';
 import { readSandboxCall } from '../../src/protocol/messages/message-schema.ts';
 import { packCall, readAnswer } from '../../src/protocol/channel/packed-call.ts';
@@ -28,7 +28,7 @@ export async function fuzzCalls(random: SeededRandom): Promise<void> {
   });
   const closings: (Error | undefined)[] = [];
   const arriving = { bytes: 0 };
-  const results = createByteBudget(32 * MIB);
+  const results = createLimiter({ room: 32 * MIB });
   const answers: Promise<void>[] = [];
   const channel = createChannel(near, {
     onMessage: () => assert.fail('no call'),

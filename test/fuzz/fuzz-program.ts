@@ -8,7 +8,7 @@ import { createBroker } from '../../src/tools/calls/broker.ts';
 import { offerTool } from '../../src/tools/define/offered-tool.ts';
 import { defineTool } from '../../src/tools/define/tool.ts';
 import { answerCall } from '../../src/jobs/run/answer-call.ts';
-import { createByteBudget } from '../../src/jobs/run/byte-budget.ts';
+import { createLimiter } from '../../src/protocol/limiter.ts';
 import { createChannel } from '../../src/protocol/channel/channel.ts';
 import { readSandboxCall } from '../../src/protocol/messages/message-schema.ts';
 import type { StreamedBytes } from '../../src/protocol/messages/messages.ts';
@@ -209,7 +209,7 @@ async function openHost(): Promise<{
   const broker = createBroker({ jobId: 'job', tools: new Map([['echo', await offered]]), limits: LIMIT });
   const closings: (Error | undefined)[] = [];
   const answers: Promise<void>[] = [];
-  const shared = { broker, results: createByteBudget(32 * MIB), arriving: { bytes: 0 } };
+  const shared = { broker, results: createLimiter({ room: 32 * MIB }), arriving: { bytes: 0 } };
   const channel = createChannel(near, {
     onMessage: () => assert.fail('no call'),
     onPacked: (bytes) => void answers.push(answerCall({ channel, ...shared }, readSandboxCall(bytes), over.signal)),

@@ -6,7 +6,7 @@ import { JsonRefused, parseBoundedJson } from '../../protocol/channel/bounded-js
 import type { Channel, StreamReader } from '../../protocol/channel/channel.ts';
 import type { SandboxCall, StreamedBytes } from '../../protocol/messages/messages.ts';
 import { packAnswer } from '../../protocol/channel/packed-call.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import type { Limiter } from '../../protocol/limiter.ts';
 
 /** Bytes of arguments that a sandbox may have under way; one that keeps the protocol has less. */
 const MAX_ARRIVING_BYTES = 40 * 1024 * 1024;
@@ -16,7 +16,7 @@ export interface CallTraffic {
   channel: Channel;
   broker: Broker;
   /** Bytes of results that are on their way at once. */
-  results: ByteBudget;
+  results: Limiter;
   /** Bytes of arguments of calls that are not answered. */
   arriving: { bytes: number };
 }
@@ -100,7 +100,7 @@ async function sendReply({ channel, results }: CallTraffic, id: number, reply: B
     return channel.sendPacked(packAnswer(id, reply.ok, { json }));
   }
   const { value, places, parts, sent } = reply;
-  const release = await results.take(parts.reduce((sum, part) => sum + part.length, 0));
+  const release = await results.enter({ weight: parts.reduce((sum, part) => sum + part.length, 0) });
   try {
     const writers = parts.map(() => channel.openStream());
     const bytes = places.map((place, index) => ({ ...place, stream: writers[index]?.number ?? 0 }));
@@ -112,7 +112,7 @@ async function sendReply({ channel, results }: CallTraffic, id: number, reply: B
       }),
     );
   } finally {
-    release();
+    release?.();
     sent?.();
   }
 }

@@ -6,7 +6,7 @@ import type { JobResult, ResultSkills } from '../../contracts/jobs/result.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { SandboxMessage } from '../../protocol/messages/messages.ts';
 import type { EmitEvent } from '../events/event-stream.ts';
-import { createByteBudget } from './byte-budget.ts';
+import { createLimiter } from '../../protocol/limiter.ts';
 import { createJobEnding } from '../result/job-ending.ts';
 import { judgeResult } from '../result/judge-result.ts';
 import { jobResult } from '../result/job-result.ts';
@@ -94,7 +94,7 @@ function startJob(job: PreparedJob, sandbox: SandboxSession, runs: SandboxRuns, 
   const { jobId, limits, request } = job;
   const { emit, approve, span, onToolFailure } = options;
   const ending = createJobEnding(job, sandbox, options.signal);
-  const traffic = { channel: sandbox.channel, results: createByteBudget(RESULT_BYTES), arriving: { bytes: 0 } };
+  const traffic = { channel: sandbox.channel, results: createLimiter({ room: RESULT_BYTES }), arriving: { bytes: 0 } };
   const artifacts = receiveArtifacts(limits, request.output, (artifact) => emit({ type: 'artifact', jobId, artifact }));
   const ground: RunGround = { job, sandbox, ending, emit, approve, onToolFailure, span, traffic };
   const run: JobRun = { ground, runs, artifacts, skills: undefined };

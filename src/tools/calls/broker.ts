@@ -11,7 +11,7 @@ import {
   type BrokerReply,
   type IncomingBytes,
 } from './broker-call.ts';
-import { createCallGate } from './call-gate.ts';
+import { createLimiter } from '../../protocol/limiter.ts';
 import { callModel } from './call-model.ts';
 import { createCallRows } from './call-rows.ts';
 import { callTool, type ToolAnswer, type ToolSurroundings } from './call-tool.ts';
@@ -249,7 +249,7 @@ function toolSurroundings(options: BrokerOptions): ToolSurroundings {
     context,
     secrets,
     onToolFailure,
-    gate: createCallGate(RUNNING_CALLS, WAITING_BYTES),
+    gate: createLimiter({ room: RUNNING_CALLS, queue: WAITING_BYTES }),
     admit: options.admit ?? countToolCalls(),
     effects: options.repeats === true ? createEffectRecord() : undefined,
     approval: createApprovalGate({

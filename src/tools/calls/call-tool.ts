@@ -3,7 +3,7 @@ import { attachBytes, type BytesPlace, detachBytes, ValueFault } from '../../pro
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { ApprovalGate } from './approval-gate.ts';
 import { type BrokerReply, TOOL_JSON_BYTES } from './broker-call.ts';
-import type { CallGate } from './call-gate.ts';
+import type { Limiter } from '../../protocol/limiter.ts';
 import type { AdmitCall } from './count-tool-calls.ts';
 import type { EffectCall, EffectRecord } from './effect-record.ts';
 import type { OfferedTool } from '../define/offered-tool.ts';
@@ -43,7 +43,7 @@ export interface ToolSurroundings {
   context: unknown;
   secrets: readonly string[];
   approval: ApprovalGate;
-  gate: CallGate;
+  gate: Limiter;
   /** Counts a call before it is made. @throws ToolCallError `tool.limit` if the job has used up the calls of the tool */
   admit: AdmitCall;
   /** Absent if a job makes only one attempt. */
@@ -105,7 +105,7 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
     if (reason !== undefined)
       throw new ToolCallError('tool.denied', `The call of ${tool.id} was not allowed: ${reason}.`);
   }
-  const leave = await gate.enter(call.bytes);
+  const leave = await gate.enter({ size: call.bytes });
   if (leave === undefined) throw new ToolCallError('tool.limit', 'Cannot make the call: too many calls wait at once.');
   let keepsPlace = false;
   try {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Broker } from '../../../src/tools/calls/broker.ts';
 import type { BrokerReply } from '../../../src/tools/calls/broker-call.ts';
 import { answerCall } from '../../../src/jobs/run/answer-call.ts';
-import { createByteBudget } from '../../../src/jobs/run/byte-budget.ts';
+import { createLimiter } from '../../../src/protocol/limiter.ts';
 import type { Channel, StreamReader } from '../../../src/protocol/channel/channel.ts';
 
 const MIB = 1024 * 1024;
@@ -28,7 +28,7 @@ function host(
   const traffic = {
     channel,
     broker: { call } as Broker,
-    results: createByteBudget(32 * MIB),
+    results: createLimiter({ room: 32 * MIB }),
     arriving: { bytes: 0 },
   };
   return {

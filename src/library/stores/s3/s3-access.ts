@@ -1,3 +1,4 @@
+import { createLimiter } from '../../../protocol/limiter.ts';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
@@ -5,9 +6,6 @@ import { type ConditionalWrite, ignoredCondition, unsupported } from './conditio
 import { type ConnectedS3, connectS3 } from './connect-s3.ts';
 import { failureOf, FaultyAnswer, unavailable } from './s3-failure.ts';
 import { addressOf, type S3Connection } from './s3-options.ts';
-
-/** Limits the number of concurrent calls, in order of arrival. */
-export type TakePlace = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** An object, as a list describes it. */
 export interface ListedObject {
@@ -73,7 +71,7 @@ const PROBE: Uint8Array = Buffer.from('skillcell\n');
 export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?: number } = {}): S3Access {
   const address = addressOf(connection);
   const { bucket: Bucket, timeoutMs = 15_000, tries = 3 } = connection;
-  const take = createPlaces(REQUESTS_AT_ONCE);
+  const requests = createLimiter({ room: REQUESTS_AT_ONCE });
   let connected: Promise<ConnectedS3> | undefined;
 
   /** One request, up to `times` times. Kind `again`: the last attempt may have succeeded at the service. */
@@ -84,7 +82,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
   ): Promise<{ found: Result } | { found?: undefined; kind: 'moved' | 'absent' | 'again'; reason: string }> => {
     for (let tried = 1; ; tried += 1) {
       try {
-        const found = await take(async () => {
+        const found = await requests.run(async () => {
           signal?.throwIfAborted();
           const s3 = await (connected ??= connectS3(connection));
           return withinQuiet(timeoutMs, signal, (inner, heard) => work(s3, inner, heard));
@@ -331,21 +329,4 @@ export async function withinQuiet<Result>(
     clearTimeout(timer);
     signal?.removeEventListener('abort', withdraw);
   }
-}
-
-/** Limits concurrency to a number of places; further calls wait for a free one. */
-export function createPlaces(count: number): TakePlace {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
 }

@@ -1,8 +1,9 @@
-import { createLineCutter } from './line-cutter.ts';
+import { createLineSplitter } from '../../../protocol/line-splitter.ts';
 import {
   kindOf,
   MESSAGE_BYTES,
   parseMessage,
+  refuseLongLine,
   tooLong,
   tooMuch,
   TransportFault,
@@ -60,7 +61,7 @@ export function createEventGate(resumedAt?: string): TransformStream<Uint8Array,
     // Other lines, such as comments, are dropped: another reader could only interpret them differently.
     if (field !== undefined) fields.push(field);
   };
-  const cut = createLineCutter({ maxBytes: MESSAGE_BYTES, take, tooLong });
+  const cut = createLineSplitter(MESSAGE_BYTES, { line: take, tooLong: refuseLongLine });
 
   return new TransformStream({
     start(controller) {

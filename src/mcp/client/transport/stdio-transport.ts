@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { withResultType } from '../../../library/stores/mcp/complete-result.ts';
 import type { LoadedSdk } from './load-sdk.ts';
-import { createLineCutter } from './line-cutter.ts';
+import { createLineSplitter } from '../../../protocol/line-splitter.ts';
 import type { McpProgram } from '../mcp-servers.ts';
 import type { McpTransport } from './mcp-transport.ts';
 import { startServerProcess, type ServerProcess } from './server-process.ts';
@@ -9,7 +9,7 @@ import {
   kindOf,
   MESSAGE_BYTES,
   parseMessage,
-  tooLong,
+  refuseLongLine,
   tooMuch,
   TransportFault,
   UNASKED_BYTES,
@@ -46,7 +46,7 @@ export class StdioTransport implements McpTransport {
     const started = await startServerProcess(this.#server);
     this.#process = started;
     if (this.#isOver) return await started.stop();
-    const cut = createLineCutter({ maxBytes: MESSAGE_BYTES, take: (line) => this.#take(line), tooLong });
+    const cut = createLineSplitter(MESSAGE_BYTES, { line: (line) => this.#take(line), tooLong: refuseLongLine });
     started.stdout.on('data', (chunk: Buffer) => this.#guarded(() => this.#receive(chunk, cut)));
     started.stdout.on('error', () => undefined);
     void started.ended.then((how) => this.#over(how));

@@ -17,6 +17,11 @@ export function tooLong(): TransportFault {
   return new TransportFault(`sent a message of more than ${MESSAGE_BYTES} bytes`);
 }
 
+/** @throws TransportFault */
+export function refuseLongLine(): never {
+  throw tooLong();
+}
+
 /** The fault of too many bytes without an answer. */
 export function tooMuch(): TransportFault {
   return new TransportFault(`sent more than ${UNASKED_BYTES} bytes without an answer`);

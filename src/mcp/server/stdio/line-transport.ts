@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { jsonPieces } from './json-pieces.ts';
-import { createLineSplitter, type SplitLine } from './line-splitter.ts';
+import { createLineSplitter } from '../../../protocol/line-splitter.ts';
 import { onceAborted } from '../messages/once-aborted.ts';
 import { MESSAGE_BYTES, MessageRefused, readMessage, refusalAnswer } from '../messages/read-message.ts';
 import { createReadTurns } from '../messages/read-turns.ts';
@@ -20,6 +20,9 @@ import { createRequestsUnderWay } from './requests-under-way.ts';
 const SERVER_BUSY = -32000;
 /** Lines that are taken before their answers are awaited. */
 const LINES_AT_ONCE = 16;
+
+/** A line without its end, or the mark of a longer one. */
+type ReceivedLine = Buffer | 'too-long';
 
 /** A transport that reports its end: its client is gone, or it was closed. */
 export interface LineTransport extends Transport {
@@ -31,7 +34,11 @@ export interface LineTransport extends Transport {
  * parsed, an invalid message is answered with a code, and reading stops while the client takes no answers.
  */
 export function createLineTransport(input: Readable, output: Writable): LineTransport {
-  const split = createLineSplitter(MESSAGE_BYTES);
+  const lines: ReceivedLine[] = [];
+  const split = createLineSplitter(MESSAGE_BYTES, {
+    line: (line) => void lines.push(line),
+    tooLong: () => void lines.push('too-long'),
+  });
   const turns = createReadTurns();
   const requests = createRequestsUnderWay();
   let isClosed = false;
@@ -81,7 +88,7 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
       requests.release(message.params?.['requestId'])();
   };
 
-  const receive = async (line: SplitLine): Promise<void> => {
+  const receive = async (line: ReceivedLine): Promise<void> => {
     try {
       if (line === 'too-long') throw new MessageRefused(-32600, `a message may have ${MESSAGE_BYTES} bytes`);
       await deliver(readMessage(line));
@@ -99,7 +106,8 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
 
   const pump = async (): Promise<void> => {
     for await (const piece of input) {
-      for (const [index, line] of split(piece as Buffer).entries()) {
+      split(piece as Buffer);
+      for (const [index, line] of lines.splice(0).entries()) {
         if (line.length > 0) receive(line).catch(fault);
         if (index % LINES_AT_ONCE === 0) await breathe();
         if (isClosed) return;

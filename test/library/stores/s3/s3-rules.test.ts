@@ -13,7 +13,6 @@ import { withinQuiet } from '../../../../src/library/stores/s3/s3-access.ts';
 import type { ListedObject, ListedPage, S3Access } from '../../../../src/library/stores/s3/s3-access.ts';
 import { FaultyAnswer, failureOf } from '../../../../src/library/stores/s3/s3-failure.ts';
 import { addressOf, checkConnection, endpointOf } from '../../../../src/library/stores/s3/s3-options.ts';
-import { createPlaces } from '../../../../src/library/stores/s3/s3-access.ts';
 import { digestOf } from '../../../../src/skills/text/digest.ts';
 
 const KEY = expect.objectContaining({ code: 'store.key-invalid' }) as Error;
@@ -21,7 +20,7 @@ const OPTIONS = expect.objectContaining({ code: 'options.invalid' }) as Error;
 
 describe('keys', () => {
   it.each(['a/', '/a', 'a//b', 'a/../b', './a', 'a\\b', 'a\u0000', 'a\u200bb', 'a%2e%2E/b', 'a%2Fb', 'a%5cb', 'a%00'])(
-    'that another reader may take for another place name no file: %j',
+    'that are ambiguous to other readers are refused: %j',
     (key) => {
       expect(keyFault(key)).toBeTypeOf('string');
       expect(() => checkedPrefix(key === 'a/' ? 'a//' : key)).toThrow(KEY);
@@ -35,7 +34,7 @@ describe('keys', () => {
   });
 
   it.each(['a/b', ' a', 'a ', 'e\u0301', '', '..', 'a%2fb'])(
-    'that are a name of a user are one plain name: not %j',
+    'with the name of a user need one plain name: not %j',
     (name) => {
       expect(() => checkedName(name, 'a user')).toThrow(KEY);
       expect(checkedName('\u00e9 1', 'a user')).toBe('\u00e9 1');
@@ -60,12 +59,12 @@ describe('a connection', () => {
     { ...of, tries: 0 },
     { ...of, tries: 11 },
     { ...of, more: 1 },
-  ])('is refused with %j, and no secret of it is repeated', (connection) => {
+  ])('is refused with %j, without repeating a secret', (connection) => {
     expect(() => checkConnection(connection)).toThrow(OPTIONS);
     expect(() => checkConnection(connection)).not.toThrow(/secret/);
   });
 
-  it('goes where it says, else where the environment does', () => {
+  it('uses its own endpoint, else that of the environment', () => {
     expect(addressOf({ ...of, endpoint: 'http://Host:9000/a/' })).toBe('s3+http://host:9000/a/team/');
     const env = { AWS_ENDPOINT_URL_S3: 'https://s3', AWS_ENDPOINT_URL: 'https://all' };
     expect(endpointOf({ endpoint: 'https://own' }, env)).toBe('https://own');
@@ -80,28 +79,28 @@ describe('a publication', () => {
   const said = newPublication('settled', [file]);
   const read = (value: unknown): Publication | undefined => readPublication(Buffer.from(JSON.stringify(value)));
 
-  it('says what was written', () => expect(readPublication(writePublication(said))).toEqual(said));
+  it('reads back as written', () => expect(readPublication(writePublication(said))).toEqual(said));
 
   it.each([
     ['of another schema', { ...said, schema: 'other@1' }],
     ['with more fields', { ...said, more: 1 }],
-    ['of a write that names a folder', { ...said, write: '../../x' }],
+    ['of a write with a path as its id', { ...said, write: '../../x' }],
     ['in another state', { ...said, state: 'gone' }],
     ...['../a', '/a', 'a%2e', '.skillcell.json', '.skillcell', '.skillcell/a'].map((path): [string, unknown] => [
       `of the file ${path}`,
       { ...said, files: [{ ...file, path }] },
     ]),
-    ['of one file twice', { ...said, files: [file, file] }],
+    ['with a repeated file', { ...said, files: [file, file] }],
     ['of a file and a folder of one name', { ...said, files: [file, { ...file, path: 'SKILL.md/a' }] }],
-    ['with a digest that is none', { ...said, files: [{ ...file, digest: 'md5:1' }] }],
-    ['with fewer bytes than none', { ...said, files: [{ ...file, bytes: -1 }] }],
+    ['with an invalid digest', { ...said, files: [{ ...file, digest: 'md5:1' }] }],
+    ['with a negative number of bytes', { ...said, files: [{ ...file, bytes: -1 }] }],
     ['with a long ETag', { ...said, files: [{ ...file, etag: 'e'.repeat(201) }] }],
     ['of 20,001 files', { ...said, files: Array.from({ length: 20_001 }, (_, at) => ({ ...file, path: `${at}` })) }],
-    ['that goes deep', { ...said, files: [{ ...file, etag: [[[]]] }] }],
-    ['that is none', []],
-  ])('counts for nothing %s', (_, value) => expect(read(value)).toBeUndefined());
+    ['of great depth', { ...said, files: [{ ...file, etag: [[[]]] }] }],
+    ['that is a list', []],
+  ])('is ignored %s', (_, value) => expect(read(value)).toBeUndefined());
 
-  it('and what belongs to it are no files of a skill', () => {
+  it('and its stage are not files of a skill', () => {
     expect(['.skillcell.json', '.skillcell', '.skillcell/x', '.skillcellx', 'a/.skillcell'].map(isReserved)).toEqual([
       true,
       true,
@@ -126,7 +125,7 @@ describe('listPrefix()', () => {
     return { address: 's3://team/', list } as unknown as S3Access;
   };
 
-  it('notes where pages end, and when the first was given', async () => {
+  it('returns the ends of pages, and the time of the first one', async () => {
     const { objects, pageEnds, at, isCut } = await listPrefix(
       access({ objects: [object('u/a'), object('u/b')], next: '1' }, { next: '2' }, { objects: [object('u/c')] }),
       'u/',
@@ -138,11 +137,11 @@ describe('listPrefix()', () => {
     ['token', access({ next: '1' })],
     ['key', access({ objects: [object('u/a')], next: '1' }, { objects: [object('u/a')] })],
   ])(
-    'ends with an outage where a %s comes again',
+    'reports an outage where a %s is repeated',
     async (_, service) => await expect(listPrefix(service, 'u/')).rejects.toMatchObject({ code: 'store.unavailable' }),
   );
 
-  it('leaves out with a word what lies elsewhere or names no file, and without one what consoles make', async () => {
+  it('reports keys outside the prefix or without a file, but not folder markers of consoles', async () => {
     const keys = ['u/', 'u/folder/', 'other/a', 'ua', 'u/../b', 'u/b/'];
     const { objects, diagnostics } = await listPrefix(
       access({
@@ -154,7 +153,7 @@ describe('listPrefix()', () => {
     expect([objects.size, diagnostics.map(({ code }) => code)]).toEqual([0, Array(5).fill('s3.key')]);
   });
 
-  it('keeps one of two names that look alike, and the folder of two of one name', async () => {
+  it('keeps one of two equal-looking names, and the folder beside a file of its name', async () => {
     const { objects, diagnostics } = await listPrefix(
       access({ objects: ['u/e\u0301', 'u/\u00e9', 'u/blue', 'u/blue/x/y'].map((key) => object(key)) }),
       'u/',
@@ -166,7 +165,7 @@ describe('listPrefix()', () => {
   it.each([
     { keys: 2, pages: 100 },
     { keys: 100, pages: 1 },
-  ])('ends at %j, with a word', async (limits) => {
+  ])('ends at %j, with a diagnostic', async (limits) => {
     const page = (name: string, next?: string): Partial<ListedPage> => ({
       objects: [object(`u/${name}1`), object(`u/${name}2`)],
       next,
@@ -177,7 +176,7 @@ describe('listPrefix()', () => {
 });
 
 describe('groupSkills()', () => {
-  it('takes the outermost folder for the skill, nothing of a stage, and none that turned out to be none', () => {
+  it('groups by the outermost folder, without stages and excluded folders', () => {
     const paths = ['b/SKILL.md', 'b/in/SKILL.md', 'a/SKILL.md', 'c/.skillcell/x/SKILL.md', 'd/note.md', 'e/SKILL.md'];
     const objects = new Map(paths.map((path) => [path, { key: path, etag: '', bytes: 1, changedAt: 0 }]));
     const { skills } = groupSkills(objects, new Set(['e']));
@@ -201,14 +200,14 @@ describe('failureOf()', () => {
     [400, 'SlowDown', 'again'],
     [403, 'AccessDenied', 'refused'],
     [301, 'PermanentRedirect', 'refused'],
-  ])('takes %i %s for what is %s', (httpStatusCode, name, kind) => {
+  ])('maps %i %s to %s', (httpStatusCode, name, kind) => {
     expect(failureOf({ name, message: 'secret', $metadata: { httpStatusCode } })).toMatchObject({ kind });
     expect(JSON.stringify(failureOf({ name, message: 'secret', $metadata: { httpStatusCode } }))).not.toContain(
       'secret',
     );
   });
 
-  it('takes silence for what may pass, and no keys for what will not', () => {
+  it('maps a silent service to "again", and missing credentials to "refused"', () => {
     expect(failureOf(new FaultyAnswer('nothing'))).toEqual({ kind: 'again', reason: 'nothing' });
     expect(failureOf({ code: 'ECONNRESET' })).toEqual({ kind: 'again', reason: 'ECONNRESET' });
     expect(failureOf({ name: 'CredentialsProviderError' }).kind).toBe('refused');
@@ -216,8 +215,8 @@ describe('failureOf()', () => {
   });
 });
 
-describe('what waits', () => {
-  it('ends where nothing is heard, or somebody withdraws', async () => {
+describe('withinQuiet()', () => {
+  it('ends work without progress, and aborted work', async () => {
     const never = async (signal: AbortSignal): Promise<never> =>
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
     await expect(withinQuiet(5, undefined, never)).rejects.toThrow('nothing for 5 ms');
@@ -228,25 +227,5 @@ describe('what waits', () => {
     let asked = 0;
     await expect(withinQuiet(5, controller.signal, async () => (asked += 1))).rejects.toThrow('enough');
     expect(asked).toBe(0);
-  });
-
-  it('runs so many at once and in turn, also after one that fails', async () => {
-    const takePlace = createPlaces(2);
-    let [running, most] = [0, 0];
-    const done: number[] = [];
-    const work = async (name: number): Promise<void> => {
-      running += 1;
-      most = Math.max(most, running);
-      await new Promise((resolve) => setImmediate(resolve));
-      running -= 1;
-      done.push(name);
-      if (name === 0) throw new Error('failed');
-    };
-    const all = Array.from({ length: 7 }, async (_, name) => await takePlace(async () => await work(name)));
-    expect((await Promise.allSettled(all)).map(({ status }) => status)).toEqual([
-      'rejected',
-      ...Array(6).fill('fulfilled'),
-    ]);
-    expect([most, done]).toEqual([2, [0, 1, 2, 3, 4, 5, 6]]);
   });
 });

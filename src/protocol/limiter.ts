@@ -1,0 +1,96 @@
+/** Bounds the work under way. Further work waits in the order in which it came. */
+export interface Limiter {
+  /**
+   * Waits for room.
+   *
+   * @returns a function that gives the room back, once, however often it is called; undefined when the queue is full
+   * @throws the reason of the signal when it aborts first
+   */
+  enter(request?: LimiterRequest): Promise<(() => void) | undefined>;
+  /** Does work of weight 1 once there is room. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Weight of the work under way. */
+  readonly running: number;
+}
+
+/** A request for room. */
+export interface LimiterRequest {
+  /** Room that the work takes. @default 1 */
+  weight?: number;
+  /** Room that the request takes in the queue. @default its weight */
+  size?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of {@link createLimiter}. */
+export interface LimiterOptions {
+  /** Weight of the work that runs at once. Heavier work runs alone. */
+  room: number;
+  /** Size of the requests that wait. @default no limit */
+  queue?: number;
+}
+
+/** Creates a limiter. */
+export function createLimiter({ room, queue = Number.POSITIVE_INFINITY }: LimiterOptions): Limiter {
+  let running = 0;
+  let queued = 0;
+  const waiting: { weight: number; size: number; go(): void }[] = [];
+
+  const fits = (weight: number): boolean => running === 0 || running + weight <= room;
+  const start = (weight: number): (() => void) => {
+    running += weight;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      running -= weight;
+      startWaiting();
+    };
+  };
+  const startWaiting = (): void => {
+    for (let first = waiting[0]; first !== undefined && fits(first.weight); first = waiting[0]) {
+      waiting.shift();
+      queued -= first.size;
+      first.go();
+    }
+  };
+
+  const limiter: Limiter = {
+    get running() {
+      return running;
+    },
+    async run(work) {
+      const leave = await limiter.enter();
+      try {
+        return await work();
+      } finally {
+        leave?.();
+      }
+    },
+    async enter({ weight = 1, size = weight, signal } = {}) {
+      signal?.throwIfAborted();
+      if (waiting.length === 0 && fits(weight)) return start(weight);
+      if (queued + size > queue) return undefined;
+      const turn = Promise.withResolvers<() => void>();
+      const entry = {
+        weight,
+        size,
+        go() {
+          signal?.removeEventListener('abort', leave);
+          turn.resolve(start(weight));
+        },
+      };
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(entry), 1);
+        queued -= size;
+        turn.reject(signal?.reason as Error);
+        startWaiting();
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      waiting.push(entry);
+      queued += size;
+      return await turn.promise;
+    },
+  };
+  return limiter;
+}
