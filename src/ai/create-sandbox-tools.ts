@@ -3,7 +3,7 @@ import type { Tool } from '../tools/define/tool.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { findLanguage } from '../languages/languages.ts';
 import { toolPatterns } from '../jobs/request/asked-tools.ts';
-import { knownSkills } from '../jobs/request/present-skills.ts';
+import { skillSource } from '../jobs/request/skill-source.ts';
 import { createDisclosureTools } from '../tools/agent/disclosure-tools.ts';
 import type { Orchestrator } from '../jobs/orchestrator.ts';
 import { createJobCodeRunner } from './run-code/job-code-runner.ts';
@@ -23,12 +23,12 @@ import { createSkillScriptTool } from './skill-script-tool.ts';
 import { createSkillTools } from './skill-tools.ts';
 
 /**
- * Makes tools for an agent of the AI SDK: `run_code` runs programs in sandboxes, and those of skills list, load, read and run what the
- * orchestrator's skills hold. Tools of yours that name `run_code` as their caller, by `experimental_toolCallers`, are called by the programs,
- * through all checks that the tools of a job go through.
+ * Makes tools for an agent of the AI SDK: `run_code` runs programs in sandboxes; the tools of skills list, load, read and run the orchestrator's
+ * skills. Tools of yours that name `run_code` as their caller, by `experimental_toolCallers`, are called by the programs, through all checks of
+ * the tools of a job.
  *
  * @param orchestrator runs the programs; its `approve` is asked for calls of tools with `needsApproval`, and the SDK's `toolApproval` for none
- * @param options of the programs, and of what the model is shown
+ * @param options options of the programs, and of the output for the model
  * @returns the tools, for `generateText`, `streamText` and agents
  * @throws SkillcellError `options.invalid`
  * @example
@@ -39,7 +39,7 @@ import { createSkillTools } from './skill-tools.ts';
  * import { createSandboxTools } from 'skillcell/ai';
  * import * as z from 'zod';
  *
- * // In the place of a model that is paid: it answers with this program.
+ * // Stands in for a paid model: it answers with this program.
  * const code = "import { tools } from 'skillcell'; export default (await tools.find({ name: 'Ada' })).since;";
  * const call = { type: 'tool-call' as const, toolCallId: '1', toolName: 'run_code', input: JSON.stringify({ code }) };
  * const none = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0, text: 0, reasoning: 0 };
@@ -84,7 +84,7 @@ export function createSandboxTools(orchestrator: Orchestrator, options: SandboxT
     ...createSkillTools({ skills, consumer, outputCharacters, known }),
     run_skill_script: createSkillScriptTool(orchestrator, settings),
   };
-  // The SDK takes what can be enumerated for tools.
+  // Non-enumerable, since the SDK takes enumerable properties for tools.
   const dispose = { value: async () => await inSession?.close() };
   return Object.defineProperty({ run_code: runCode, ...ofSkills }, Symbol.asyncDispose, dispose) as SandboxTools;
 }
@@ -97,12 +97,13 @@ function sessionRunner(orchestrator: Orchestrator, settings: SandboxToolsSetting
     : createGivenSessionRunner(session, settings);
 }
 
-/** The tools of ours that programs may call, as far as they are known before a job is there. */
+/** Our tools that programs may call, as far as they are known before there is a job. */
 function chosenTools(
   { tools: ofHost, skills }: Orchestrator,
   { tools: asked, consumer }: SandboxToolsSettings,
 ): Tool[] {
   const own = asked.filter((each) => typeof each !== 'string') as Tool[];
-  const ofSkills = skills === undefined ? [] : createDisclosureTools({ skills: knownSkills(skills), consumer }).tools;
+  const ofSkills =
+    skills === undefined ? [] : createDisclosureTools({ skills: skillSource(skills).known, consumer }).tools;
   return selectTools([...ofHost, ...own, ...ofSkills], toolPatterns(asked)).tools;
 }

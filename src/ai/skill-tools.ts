@@ -6,7 +6,7 @@ import {
   SEARCHED_CHARACTERS,
   SEARCHED_SKILLS,
 } from '../tools/agent/disclosure-tools.ts';
-import { type GivenSkills, knownSkills, presentSkills } from '../jobs/request/present-skills.ts';
+import { type GivenSkills, skillSource } from '../jobs/request/skill-source.ts';
 import { READ_LINES, type SkillFileContent } from '../skills/load/files/read-skill-file.ts';
 import { cutText, wholeAt } from './answers/cut-text.ts';
 import type { ListedSkill, LoadedSkill, SandboxTools } from './sandbox-tools.ts';
@@ -17,9 +17,9 @@ import { takeFitting } from './answers/take-fitting.ts';
 /** Lines of a text, from its beginning. */
 interface CutLines {
   text: string;
-  /** How many lines that are. */
+  /** Number of the lines. */
   count: number;
-  /** Whether the only line is cut itself. */
+  /** Whether the only line is itself cut. */
   isParted: boolean;
 }
 
@@ -27,9 +27,9 @@ interface CutLines {
 export interface SkillToolsOptions {
   skills: GivenSkills;
   consumer: string;
-  /** Characters of a list, of instructions, or of a file that the model is shown. */
+  /** Characters of a list, of instructions, or of a file that the model sees. */
   outputCharacters: number;
-  /** Ids of tools that programs may call: a skill that requires another one is not shown. */
+  /** Ids of tools that programs may call: a skill that requires another tool is not shown. */
   known(): readonly string[];
 }
 
@@ -37,16 +37,17 @@ type SkillTools = Required<Pick<SandboxTools, 'list_skills' | 'search_skills' | 
 /** Calls one of the tools of skills that jobs have. */
 type Call = <Output>(id: string, input: unknown) => Promise<Output>;
 
-/** Nobody withdraws what is answered from memory. */
+/** Answers come from memory, so no signal needs to abort them. */
 const AROUND = { context: undefined, signal: new AbortController().signal, jobId: '', attempt: 1 };
 
-/** Makes the tools by which a model finds and reads skills: those that the consumer may have, and nothing of the rest. */
+/** Makes the tools by which a model finds and reads the skills that the consumer may have. */
 export function createSkillTools({ skills, consumer, outputCharacters, known }: SkillToolsOptions): SkillTools {
-  const disclosure = createDisclosureTools({ skills: knownSkills(skills), consumer });
+  const source = skillSource(skills);
+  const disclosure = createDisclosureTools({ skills: source.known, consumer });
   const call: Call = async (id, input) => {
     const { skill } = input as { skill?: string };
-    disclosure.use(await presentSkills(skills, { consumer, refs: skill === undefined ? [] : [skill] }));
-    // Instructions that one conversation has read, another one has not. Citations keep their numbers.
+    disclosure.use(await source.present({ consumer, refs: skill === undefined ? [] : [skill] }));
+    // Each call starts anew: another conversation may not have read the same instructions. Citations keep their numbers.
     disclosure.begin({ active: [], pool: disclosure.pool, tools: known() });
     return (await disclosure.tools.find((tool) => tool.id === id)?.execute(input, AROUND)) as never;
   };
@@ -162,7 +163,7 @@ function notesOf(found: readonly (string | undefined)[]): { notes?: string[] } {
   return notes.length === 0 ? {} : { notes };
 }
 
-/** As many whole lines as fit, so that whoever reads goes on with the next one; of a first line that does not fit, its beginning. */
+/** As many whole lines as fit, so that the reader goes on with the next one; if the first line does not fit, its beginning. */
 function cutLines(text: string, characters: number): CutLines {
   if (text.length <= characters)
     return { text, count: text.split('\n').length - (text.endsWith('\n') ? 1 : 0), isParted: false };

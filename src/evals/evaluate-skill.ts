@@ -7,7 +7,7 @@ import type { JobResult } from '../contracts/jobs/result.ts';
 import { createOrchestrator } from '../jobs/create-orchestrator.ts';
 import { consumerSchema } from '../jobs/request/job-schema.ts';
 import type { Orchestrator, OrchestratorOptions } from '../jobs/orchestrator.ts';
-import { type GivenSkills, presentSkills } from '../jobs/request/present-skills.ts';
+import { type GivenSkills, skillSource } from '../jobs/request/skill-source.ts';
 import type { SkillLibrary } from '../library/snapshot/skill-library.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { CheckUnmade } from './assertions/assertion.ts';
@@ -20,48 +20,48 @@ import { observeModel } from './observe-model.ts';
 import { prepareEval } from './plan/prepare-eval.ts';
 import { caseReports, reportNotes } from './report-cases.ts';
 
-/** Runs of each eval on each side, where the caller does not say. */
+/** Default number of runs of each eval on each side. */
 export const DEFAULT_EVAL_RUNS = 5;
-/** The most that a caller may ask for. */
+/** The most runs that a caller may request. */
 export const MOST_EVAL_RUNS = 100;
 /** The largest seed. */
 export const MOST_SEED: number = 2 ** 32 - 1;
 
-/** Told of a run of an eval. */
+/** Receives each run of an eval. */
 export type OnEvalRun = (made: MadeEvalRun, progress: EvalProgress) => void | Promise<void>;
 
-/** What a skill is evaluated with. */
+/** Options of `evaluateSkill`. */
 export interface EvaluateSkillOptions {
-  /** Of a library, what it holds when the evaluation begins. */
+  /** Of a library, the skills that it holds when the evaluation begins. */
   skills: SkillsSubsystem | SkillLibrary;
   /** The skill, by a reference. Its evals are in its file `evals/evals.json`. */
   skill: string;
-  /** Who writes the programs. */
+  /** The model that writes the programs. */
   model: ModelGateway | SdkModel;
   /** Runs of each eval on each side, 1 to 100. @default 5 */
   runs?: number;
-  /** Whether both sides carry the skill, to see how far two equal sides come out apart. @default false */
+  /** Whether both sides carry the skill, to measure how much equal sides differ by chance. @default false */
   aa?: boolean;
-  /** What the order of the runs is made from, up to 2^32 - 1. @default 1 */
+  /** Seed for the order of the runs, up to 2^32 - 1. @default 1 */
   seed?: number;
-  /** Whose policy holds. @default 'solver.codegen' */
+  /** The consumer whose policy applies. @default 'solver.codegen' */
   consumer?: string;
   /** Whether the skill may be an internal one. @default false */
   includeInternal?: boolean;
-  /** What of a codegen job is the same for every run; a budget is that of one run. */
+  /** Options of the codegen jobs, the same for every run; a budget is that of one run. */
   job?: EvalJobOptions;
-  /** What the jobs run in. */
+  /** Options of the orchestrator that runs the jobs. */
   orchestrator?: Pick<OrchestratorOptions, 'runners' | 'allowUnisolated' | 'pool' | 'ceilings' | 'logger'>;
-  /** Ends the evaluation: what ran until then is reported. */
+  /** Ends the evaluation: the runs until then are reported. */
   signal?: AbortSignal;
-  /** Told of each run, with what it left; the next one waits for it. */
+  /** Receives each run with its output; the next one waits for it. */
   onRun?: OnEvalRun;
 }
 
 const optionsSchema = z.strictObject({
   skills: z.custom<GivenSkills>(
     (value) => ['importSkillset', 'subsystem'].some((name) => typeof Object(value)[name] === 'function'),
-    'must be what loadSkillsSubsystem or openSkillLibrary gives',
+    'must be a result of loadSkillsSubsystem or openSkillLibrary',
   ),
   skill: z.string().check(z.minLength(1)),
   model: z.custom<ModelGateway | SdkModel>(
@@ -73,7 +73,7 @@ const optionsSchema = z.strictObject({
   seed: z.optional(z.number().check(z.int(), z.minimum(0), z.maximum(MOST_SEED))),
   consumer: z.optional(consumerSchema),
   includeInternal: z.optional(z.boolean()),
-  // Checked as what they are, by the job and by the orchestrator.
+  // The job and the orchestrator check these themselves.
   job: z.optional(
     z.strictObject({
       runner: z.optional(z.unknown()),
@@ -92,11 +92,11 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Measures what a skill is worth: each of its evals is run with the skill and without it, as codegen jobs, and what the programs leave is checked by
- * code. Neither side can read the evals, and the side without the skill cannot ask for it.
+ * Measures the effect of a skill: each of its evals is run with the skill and without it, as codegen jobs, and code checks the output of the
+ * programs. Neither side can read the evals, and the side without the skill cannot ask for it.
  *
- * @throws SkillcellError `eval.invalid` for evals that cannot be checked, `options.invalid`, a `skills.` code; and what no run could be
- * made with, such as `runner.isolation-unmet`. What befalls single runs is in the report.
+ * @throws SkillcellError `eval.invalid` for evals that cannot be checked, `options.invalid`, a `skills.` code; and faults that every run
+ * would have, such as `runner.isolation-unmet`. Faults of single runs are in the report.
  * @example
  * ```ts
  * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -134,7 +134,7 @@ export async function evaluateSkill(options: EvaluateSkillOptions): Promise<Skil
     seed = 1,
   } = options;
   const { job = {}, signal, onRun } = options;
-  const all = await presentSkills(given, { includeInternal: true, signal });
+  const all = await skillSource(given).present({ includeInternal: true, signal });
   const model = observeModel(modelGateway(options.model));
   const { skills, plan } = await prepareEval(all, ref, { consumer, includeInternal }, job.language, (check) =>
     runCheck(orchestrator, check, options),
@@ -173,7 +173,7 @@ export async function evaluateSkill(options: EvaluateSkillOptions): Promise<Skil
   };
 }
 
-/** A check runs as the program that it checks did: same place, same limits. */
+/** A check runs like the program that it checks: in the same place, with the same limits. */
 async function runCheck(
   orchestrator: Orchestrator,
   check: ExecOptions,

@@ -18,7 +18,6 @@ import { openJobJournal, type JobJournal } from './journal/job-journal.ts';
 import { createJobQueue } from './supply/job-queue.ts';
 import { invalid, type JobRequest } from './request/job-schema.ts';
 import type { JobStream, Orchestrator, OrchestratorOptions } from './orchestrator.ts';
-import { isLibrary, presentSkills } from './request/present-skills.ts';
 import { readSettings, type OrchestratorSettings } from './request/orchestrator-settings.ts';
 import { startRegularSweep } from './regular-sweep.ts';
 import { createSandboxSupply } from './supply/sandbox-supply.ts';
@@ -53,8 +52,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const endSweep = startRegularSweep({ runners, intervalMs: settings.sweepIntervalMs, log: logger });
   const jobs = createBackgroundWork(() => undefined);
   // Whoever has subscribed hears of changes soon; what they are is asked with each job.
-  const watching =
-    settings.skills !== undefined && isLibrary(settings.skills) ? settings.skills.subscribe(() => {}) : undefined;
+  const watching = settings.source?.subscribe?.(() => {});
   let closing: Promise<void> | undefined;
   const needsClose = settings.pool.size > 0 || settings.stateDir !== undefined;
   const forget = needsClose ? closeBeforeExit(() => orchestrator.close()) : () => undefined;
@@ -84,7 +82,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
       const { signal } = generating;
       const { skills: refs = [], consumer, includeInternal } = Object(given) as GenerateOptions;
       const asked = { consumer, includeInternal, signal, ...(Array.isArray(refs) ? { refs } : {}) };
-      const skills = await presentSkills(settings.skills, asked);
+      const skills = await settings.source?.present(asked);
       return await generateAnswer(given, { model, skills, signal, span });
     };
     const generation = inSpan(span, answer, { ended: generationEnding });
@@ -139,7 +137,7 @@ function createHost(settings: OrchestratorSettings): JobHost {
     runners,
     allowUnisolated,
     pool,
-    skillCode: settings.skillCode === 'sandbox' && bringsCode(settings.skills),
+    skillCode: settings.skillCode === 'sandbox' && bringsCode(settings.source),
     isBusy: () => queue.running > 0,
     onFailure: (error) => logger?.warn({ err: error }, 'a warm sandbox could not be started or ended'),
   });

@@ -1,7 +1,7 @@
 import { explainSkill, type KnownProvenance, type SkillExplanation } from '../authoring/explain-skill.ts';
 import type { Skill } from '../contracts/skills/skill.ts';
 import type { ConsumerOptions } from '../skills/subsystem-contract.ts';
-import { admitted } from './snapshot/admitted-subsystem.ts';
+import { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import type { Assembled } from './snapshot/assemble.ts';
 import { besideSkill } from './snapshot/beside-skill.ts';
 import { provenanceBy } from './lock/provenance.ts';
@@ -29,5 +29,14 @@ export function explainInLibrary(of: Assembled, ref: string, who: ConsumerOption
     return { ...locked, origin: locked.origin ?? record?.item.origin, isHead, others };
   };
   const versions = subsystem.skills.map((skill) => chosen.get(skill.id) ?? skill);
-  return explainSkill(admitted(subsystem, versions), ref, who, provenance);
+  return explainSkill(withVersions(subsystem, versions), ref, who, provenance);
+}
+
+/** The same skills in other versions. */
+function withVersions(subsystem: SkillsSubsystem, versions: Skill[]): SkillsSubsystem {
+  const { diagnostics, agentsConfig, overrides, customNamespaces, customSkillsRoot, bundleRoot } = subsystem;
+  return new SkillsSubsystem({
+    ...{ skills: versions, diagnostics: [...diagnostics], agentsConfig, customSkillsRoot, bundleRoot },
+    ...{ overrides: [...overrides], customNamespaces: [...customNamespaces], admitted: true },
+  });
 }

@@ -116,6 +116,7 @@ function loadFromDisk(
     customNamespaces,
     customSkillsRoot,
     bundleRoot,
+    admitted: options.admit !== undefined,
   });
 }
 

@@ -111,4 +111,6 @@ export interface SubsystemParts {
   bundleRoot: string | null;
   /** Bytes of skills that arrived from another process; without them bytes are read from disk. */
   trees?: SkillTrees;
+  /** Whether skills were left out for want of approval. A skill that imports one of them then carries its diagnostic. */
+  admitted?: boolean;
 }

@@ -2,10 +2,12 @@ import type { FullDescriptor } from '../contracts/skills/descriptor.ts';
 import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
 import type { MatchResult, TriggerTurnResult } from '../contracts/skills/matching.ts';
 import type { AgentsConfig, ReferenceRow, Skill, SkillTree, SkillTrees } from '../contracts/skills/skill.ts';
+import type { Call } from '../contracts/skills/store.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { catalogEntries } from './catalog/catalog-entry.ts';
 import { takeCatalog, type Catalog } from './catalog/catalog.ts';
 import { deepFreeze } from './text/deep-freeze.ts';
+import { withoutRange } from './text/bare-reference.ts';
 import { digestOf } from './text/digest.ts';
 import { expandImports } from './select/expand-imports.ts';
 import { makeDescriptor, makePortableDescriptor } from './descriptor/make-descriptor.ts';
@@ -35,6 +37,19 @@ import { writeCatalog } from './catalog/write-catalog.ts';
 
 export type * from './subsystem-contract.ts';
 
+/** Skills of which only the head was fetched: they are in catalogs and matches, and their bytes are refused, as no other method may wait. */
+export interface SkillHeads {
+  /** Full ids. */
+  ids: ReadonlySet<string>;
+  /** Fetches more of the same snapshot. @throws SkillcellError `store.unavailable`, `store.changed` */
+  fetch(request: WholeRequest): Promise<SkillsSubsystem>;
+}
+
+/** Request for whole skills. */
+export interface WholeRequest extends Call, SelectionOptions {
+  refs: readonly string[];
+}
+
 /**
  * The skills of one turn: selects, resolves and renders. Immutable; it holds plain data and nothing to close.
  * @example
@@ -63,8 +78,10 @@ export class SkillsSubsystem {
   readonly #byId: ReadonlyMap<string, Skill>;
   readonly #trees: SkillTrees | undefined;
   readonly #policies = new Map<string | undefined, Policy>();
+  readonly #heads: SkillHeads | undefined;
+  readonly #admitted: boolean;
 
-  constructor(parts: SubsystemParts) {
+  constructor(parts: SubsystemParts, heads?: SkillHeads) {
     this.skills = deepFreeze(parts.skills);
     this.diagnostics = deepFreeze(parts.diagnostics);
     this.agentsConfig = deepFreeze(parts.agentsConfig);
@@ -74,6 +91,8 @@ export class SkillsSubsystem {
     this.bundleRoot = parts.bundleRoot;
     this.#byId = new Map(parts.skills.map((skill) => [skill.id, skill]));
     this.#trees = parts.trees;
+    this.#heads = heads;
+    this.#admitted = parts.admitted ?? false;
   }
 
   /**
@@ -202,11 +221,62 @@ export class SkillsSubsystem {
    * ```
    */
   importSkillset(refs: readonly string[], options: SelectionOptions = {}): Skillset {
+    const found = this.#import(refs, options);
+    for (const { id } of found.skills) this.#requireWhole(id);
+    return found;
+  }
+
+  /**
+   * The same skills, with these and their imports whole. Skills that were loaded from folders are whole already.
+   *
+   * @throws SkillcellError `store.unavailable`; `store.changed` where their bytes are gone from their store
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * console.log((await skills.withWhole({ refs: ['custom.units'] })) === skills);
+   * // prints: true
+   * ```
+   */
+  async withWhole({ refs, ...request }: WholeRequest): Promise<SkillsSubsystem> {
+    const heads = this.#heads;
+    if (heads === undefined) return this;
+    try {
+      if (this.#import(refs, request).skills.every(({ id }) => !heads.ids.has(id))) return this;
+    } catch {
+      // Other versions of the same snapshot may go together.
+    }
+    return await heads.fetch({ ...request, refs });
+  }
+
+  #import(refs: readonly string[], options: SelectionOptions): Skillset {
     const { rows } = this.resolve(refs, options);
     const requested = rows.flatMap((row) => (row.status === 'loaded' && row.id !== undefined ? [row.id] : []));
     const { skills, diagnostics } = expandImports(requested, this.#byId, this.#policy(options.consumer));
     checkVersions(refs, skills);
-    return { skills, rows, diagnostics };
+    return { skills, rows, diagnostics: [...diagnostics, ...this.#refusedImports(skills, options.consumer)] };
+  }
+
+  /** Refusals of skills that these ones import. */
+  #refusedImports(skills: readonly Skill[], consumer: string | undefined): Diagnostic[] {
+    const refusals = this.#admitted ? this.diagnostics.filter(({ skill }) => skill !== undefined) : [];
+    if (refusals.length === 0) return [];
+    const policy = this.#policy(consumer);
+    const imported = new Set(skills.flatMap(({ fields }) => (fields.imports ?? []).map(withoutRange)));
+    for (const { id } of this.skills) imported.delete(id);
+    return refusals.filter(({ skill = '' }) => imported.has(skill) && !policy.denies(skill));
+  }
+
+  #requireWhole(id: string | undefined): void {
+    if (id === undefined || this.#heads?.ids.has(id) !== true) return;
+    throw new SkillcellError(
+      'skills.reference-unknown',
+      `Cannot load the skill: only its head was fetched, got ${id}.`,
+      { hint: 'Name it in the `refs` of library.subsystem(), or leave `refs` out to have all skills fetched.' },
+    );
   }
 
   /**
@@ -255,6 +325,7 @@ export class SkillsSubsystem {
   loadSkill(ref: string, options: RenderOptions = {}): SkillReading {
     const [row = { ref, status: 'unknown' as const }] = this.resolve([ref], options).rows;
     const skill = row.status === 'loaded' ? this.#byId.get(row.id ?? '') : undefined;
+    this.#requireWhole(skill?.id);
     const rendered = renderSkills(skill === undefined ? [] : [skill], options.variant ?? 'full', options.pool ?? []);
     const { pool, diagnostics } = rendered;
     return { row, text: rendered.bodies[0]?.text ?? '', pool, map: rendered.map[row.id ?? ''] ?? {}, diagnostics };
@@ -304,6 +375,7 @@ export class SkillsSubsystem {
    */
   readSkillFile(reference: string, path: string, options: ReadRange & ConsumerOptions = {}): SkillFileContent {
     const skill = this.#known(reference);
+    this.#requireWhole(skill.id);
     if (options.consumer !== undefined) {
       const visible = this.visible(options).map(({ id }) => id);
       if (!reachableIds(visible, this.#byId, this.#policy(options.consumer)).has(skill.id)) {
@@ -329,6 +401,7 @@ export class SkillsSubsystem {
    * ```
    */
   descriptor(options: { portable?: boolean | undefined; consumer?: string | undefined } = {}): FullDescriptor {
+    if (options.portable === true) for (const id of this.#heads?.ids ?? []) this.#requireWhole(id);
     const catalog = this.catalog({ consumer: options.consumer });
     const { customSkillsRoot, bundleRoot, agentsConfig, overrides, customNamespaces } = this;
     const parts = { customSkillsRoot, bundleRoot, agentsConfig, overrides, customNamespaces, catalog };
@@ -352,6 +425,7 @@ export class SkillsSubsystem {
    */
   skillTree(id: string): SkillTree {
     const skill = this.#known(id);
+    this.#requireWhole(skill.id);
     return this.#trees?.get(skill.id) ?? readSkillTree(skill);
   }
 

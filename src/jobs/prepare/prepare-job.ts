@@ -22,7 +22,6 @@ import { askedTools } from '../request/asked-tools.ts';
 import { checkDestinations } from '../request/check-destinations.ts';
 import { effectiveLimits } from '../request/effective-limits.ts';
 import { type PreparedFile, prepareInputFiles, readHostFile } from './input-files.ts';
-import { withWhole } from '../../library/snapshot/library-subsystem.ts';
 import { type CheckedRequest, checkRequest, invalid, selects } from '../request/job-schema.ts';
 import { withPromptTools } from './prompt-tools.ts';
 import { compileOutput, type OutputSchema } from '../request/output-schema.ts';
@@ -175,7 +174,7 @@ async function carriedSkills(
   { skills, signal }: PreparationOptions,
 ): Promise<SkillsSubsystem | undefined> {
   const { consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
-  return await withWhole(skills, { refs: requestedSkills(request), consumer, includeInternal, signal });
+  return await skills?.withWhole({ refs: requestedSkills(request), consumer, includeInternal, signal });
 }
 
 function disclosureTools(

@@ -5,13 +5,13 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
 import type { CheckedRequest } from '../request/job-schema.ts';
-import { type GivenSkills, isLibrary } from '../request/present-skills.ts';
+import type { SkillSource } from '../request/skill-source.ts';
 import { requestedSkills } from '../request/requested-skills.ts';
 import type { SkillCodeJob, SkillCodeSource } from '../request/skill-code-source.ts';
 
 /** Whether any of the skills brings code; those of a library may at any time. */
-export function bringsCode(skills: GivenSkills | undefined): boolean {
-  return skills !== undefined && (isLibrary(skills) || skills.skills.some(hasCode));
+export function bringsCode(source: SkillSource | undefined): boolean {
+  return source !== undefined && (source.subscribe !== undefined || source.known.skills.some(hasCode));
 }
 
 function hasCode({ fields: { toolsets, provider } }: Skill): boolean {

@@ -221,9 +221,14 @@ function checkScriptArguments(args: readonly string[]): void {
   if (total > most) throw invalid(`args of a script must have at most ${most} bytes in all, got ${total}`);
 }
 
-function fileList(files: NonNullable<JobRequest['files']>): InputFile[] {
+/**
+ * The files of a request as a list.
+ *
+ * @param files as given: the schema would drop a file named `__proto__` in silence
+ * @throws SkillcellError `job.invalid`
+ */
+export function fileList(files: NonNullable<JobRequest['files']>): InputFile[] {
   if (Array.isArray(files)) return files;
-  // Not what the schema made of it: a record without its key `__proto__` would lack a file.
   return Object.entries(files).map(([destination, content]) => {
     if (destination === '__proto__') throw invalid(`files cannot hold a file of this name, got ${destination}`);
     if (typeof content === 'string') return { destination, bytes: Buffer.from(content) };

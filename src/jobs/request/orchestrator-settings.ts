@@ -17,7 +17,7 @@ import { createDockerRunner } from '../../sandboxes/docker/docker-runner.ts';
 import { createLocalRunner } from '../../sandboxes/local/local-runner.ts';
 import { RUNNER_CONTRACT, type Runner } from '../../sandboxes/runner.ts';
 import { sandboxLimits } from '../../sandboxes/sandbox-limits.ts';
-import type { GivenSkills } from './present-skills.ts';
+import { type GivenSkills, type SkillSource, skillSource } from './skill-source.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { languageSchema } from './language-schema.ts';
 import type { OrchestratorOptions, PoolOptions } from '../orchestrator.ts';
@@ -31,6 +31,8 @@ const ACTION = 'create the orchestrator';
 /** Options as they hold: checked, with every default. */
 export interface OrchestratorSettings {
   skills: GivenSkills | undefined;
+  /** The same skills, by one interface. */
+  source: SkillSource | undefined;
   model: ModelGateway | undefined;
   tools: readonly Tool[];
   approve: Approve | undefined;
@@ -128,6 +130,7 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
   const pool = poolSettings(options.pool ?? { size: 0 }, ceilings, runners);
   return {
     skills: options.skills,
+    source: options.skills === undefined ? undefined : skillSource(options.skills),
     model: options.model === undefined ? undefined : modelGateway(options.model),
     tools: asOurs.tools ?? [],
     approve: options.approve,

@@ -8,7 +8,7 @@ import { createJobCancellation } from './job-cancellation.ts';
 import type { JobHost } from './job-host.ts';
 import type { JobQueue } from '../supply/job-queue.ts';
 import type { JobRequest } from '../request/job-schema.ts';
-import { type GivenSkills, isLibrary, presentSkills } from '../request/present-skills.ts';
+import type { SkillSource } from '../request/skill-source.ts';
 import { type PreparedJob, prepareJob } from '../prepare/prepare-job.ts';
 import { preparationOptions } from './preparation-options.ts';
 import { jobResult, lostResult, withReasons } from '../result/job-result.ts';
@@ -108,16 +108,15 @@ async function prepare(
   given: SkillsSubsystem | undefined,
   signal: AbortSignal,
 ): Promise<PreparedJob> {
-  const { model, skills: present } = host.settings;
+  const { model, source } = host.settings;
   const prepared = async (looks = 1): Promise<PreparedJob> => {
     try {
-      const skills = given ?? (await skillsOfJob(present, request, signal));
+      const skills = given ?? (await skillsOfJob(source, request, signal));
       return await prepareJob(request, preparationOptions(host, skills, signal));
     } catch (error) {
       const hasChanged = SkillcellError.isInstance(error) && error.code === 'store.changed';
-      if (!hasChanged || given !== undefined || present === undefined || !isLibrary(present) || looks === LOOKS)
-        throw error;
-      await present.refresh({ signal });
+      if (!hasChanged || given !== undefined || source === undefined || looks === LOOKS) throw error;
+      await source.refresh({ signal });
       return await prepared(looks + 1);
     }
   };
@@ -168,7 +167,7 @@ function recordJob({ journal, settings: { logger } }: JobHost, accepted: Accepte
  * @throws SkillcellError `store.unavailable`, or the reason of the signal
  */
 async function skillsOfJob(
-  skills: GivenSkills | undefined,
+  source: SkillSource | undefined,
   request: JobRequest,
   signal: AbortSignal,
 ): Promise<SkillsSubsystem | undefined> {
@@ -177,6 +176,6 @@ async function skillsOfJob(
   // What is malformed is refused by the checks that follow.
   const isNamed = typeof consumer === 'string' && named.every((ref) => typeof ref === 'string');
   return isNamed
-    ? await presentSkills(skills, { refs: named, consumer, includeInternal, signal })
-    : await presentSkills(skills, { refs: [], signal });
+    ? await source?.present({ refs: named, consumer, includeInternal, signal })
+    : await source?.present({ refs: [], signal });
 }

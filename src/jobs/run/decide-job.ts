@@ -9,7 +9,6 @@ import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { Decided, DecideOptions } from '../../models/decision/decide.ts';
 import { runWithSkills } from '../../skills/index.ts';
 import { outputText } from '../../protocol/output-text.ts';
-import { withWhole } from '../../library/snapshot/library-subsystem.ts';
 import { handOver } from './hand-over.ts';
 import type { JobHost } from './job-host.ts';
 import { selects } from '../request/job-schema.ts';
@@ -124,7 +123,7 @@ function decisionOptions(
     value: globals.JOB.codegen?.value,
     tools: globals.TOOLS,
     skills: job.subsystem,
-    withWhole: (refs) => withWhole(job.subsystem, { refs, consumer, signal }),
+    withWhole: async (refs) => await job.subsystem?.withWhole({ refs, consumer, signal }),
     consumer,
     variant: globals.JOB.skills.variant,
     pool: globals.SOURCES_POOL,

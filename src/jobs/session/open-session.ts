@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { InputContent, InputFile } from '../../contracts/jobs/job.ts';
+import type { InputFile } from '../../contracts/jobs/job.ts';
 import { LIMIT_CEILINGS } from '../../contracts/jobs/limits.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import { SESSION_MS, type Session, type SessionOptions } from '../../contracts/jobs/session.ts';
@@ -13,6 +13,7 @@ import type { ClaimedWorkspace } from './claimed-workspace.ts';
 import { createHostSession } from './host-session.ts';
 import { openKeptWorkspaces, type KeptWorkspaces } from './kept-workspaces.ts';
 import { readArchive } from './read-archive.ts';
+import { fileList } from '../request/job-schema.ts';
 import { checkSession } from './session-schema.ts';
 
 const MIB = 1024 * 1024;
@@ -100,14 +101,7 @@ async function readKept(claim: ClaimedWorkspace, { limits }: SessionOptions): Pr
 /** What is kept, and what is given: the latter in its place where both have a file. */
 function joined(kept: InputFile[], given: NonNullable<SessionOptions['files']>): NonNullable<SessionOptions['files']> {
   if (kept.length === 0) return given;
-  const files = Array.isArray(given) ? given : fileList(given);
+  const files = fileList(given);
   const names = new Set(files.map(({ destination }) => destination));
   return [...kept.filter(({ destination }) => !names.has(destination)), ...files];
-}
-
-function fileList(files: Record<string, InputContent>): InputFile[] {
-  return Object.entries(files).map(([destination, content]): InputFile => {
-    if (typeof content === 'string') return { destination, bytes: Buffer.from(content) };
-    return content instanceof Uint8Array ? { destination, bytes: content } : { destination, source: content.source };
-  });
 }

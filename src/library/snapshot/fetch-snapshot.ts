@@ -68,9 +68,10 @@ export async function fetchSnapshot(
     },
     {
       ids: new Set(heads.map(({ id }) => id)),
-    // Includes the earlier references, so that the versions go together.
-    async ({ refs, ...more }) =>
-      await fetchSnapshot(of, { ...request, ...more, refs: [...(request.refs ?? []), ...refs] }, fetch),
+      // Together with the earlier references, so that versions go together.
+      fetch: ({ refs, ...more }) =>
+        fetchSnapshot(of, { ...request, ...more, refs: [...(request.refs ?? []), ...refs] }, fetch),
+    },
   );
 }
 

@@ -1,5 +1,4 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { isLibrary } from '../../jobs/request/present-skills.ts';
 import { createCallAdmission } from './call-admission.ts';
 import { closeSessionTool, openSessionTool } from './tools/session-tools.ts';
 import { createOpenSessions } from './open-sessions.ts';
@@ -55,11 +54,9 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
     const isOther = await (await catalog)?.renew();
     if (isOther === true) for (const listener of listeners) listener();
   };
-  const following = isLibrary(settings.skills)
-    ? settings.skills.subscribe(() => {
-        renew().catch((error: unknown) => log(`The skills are served as they were: ${String(error)}`));
-      })
-    : undefined;
+  const following = settings.skills.subscribe?.(() => {
+    renew().catch((error: unknown) => log(`The skills are served as they were: ${String(error)}`));
+  });
   return {
     onListChanged: (listener) => void listeners.push(listener),
     close: () => following?.[Symbol.dispose](),

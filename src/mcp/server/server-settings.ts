@@ -1,11 +1,11 @@
 import type { JobOptions } from '../../contracts/jobs/job.ts';
 import type { Orchestrator } from '../../jobs/orchestrator.ts';
-import type { GivenSkills } from '../../jobs/request/present-skills.ts';
+import type { SkillSource } from '../../jobs/request/skill-source.ts';
 
 /** Settings of an MCP server. */
 export interface McpServerSettings {
   orchestrator: Orchestrator;
-  skills: GivenSkills;
+  skills: SkillSource;
   /** The consumer whose policy decides which skills clients, and the jobs that they start, may have. */
   consumer: string;
   /** Options of all jobs of the server; no client can widen them. */

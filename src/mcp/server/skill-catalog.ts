@@ -6,7 +6,6 @@ import {
 } from '@modelcontextprotocol/server/ext/skills';
 import type { Skill } from '../../contracts/skills/skill.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
-import { presentSkills } from '../../jobs/request/present-skills.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /** The skills of a server, served by the protocol's extension. */
@@ -24,11 +23,11 @@ export interface ServedSkills {
  * The skills of the server's consumer, served by the protocol's extension (SEP-2640), each below `skill://NAMESPACE/NAME/`. Files are
  * read when a client asks for them, and the policy is checked then as well.
  */
-export async function loadSkillCatalog({ skills: given, consumer, log }: McpServerSettings): Promise<ServedSkills> {
+export async function loadSkillCatalog({ skills: source, consumer, log }: McpServerSettings): Promise<ServedSkills> {
   let files: SkillFiles;
   // Every file is listed with its digest, so every skill is fetched whole.
   const serve = async <Result>(scan: () => Promise<Result>): Promise<Result> => {
-    const skills = await presentSkills(given, { consumer });
+    const skills = await source.present({ consumer });
     const left = new Map(skills.visible({ consumer }).map((skill) => [folderOf(skill.id), skill]));
     const before = files;
     for (;;) {

@@ -7,30 +7,29 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { cutTo } from '../../skills/text/text.ts';
 import { listFitting } from './list-fitting.ts';
 import { shownSkillId } from './shown-skill-id.ts';
-import { withWhole } from '../../library/snapshot/library-subsystem.ts';
 import { READ_LINES } from '../../skills/load/files/read-skill-file.ts';
 import type { ConsumerOptions, SkillsSubsystem } from '../../skills/index.ts';
 
-/** What one job's tools of skills stand on. */
+/** Skills and rights of one job's skill tools. */
 export interface DisclosureOptions extends ConsumerOptions {
   skills: SkillsSubsystem;
-  /** The consumer whose policy holds. */
+  /** The consumer whose policy applies. */
   consumer: string;
 }
 
-/** A skill that was found, as a model is shown it. */
+/** A search hit, in the form for models. */
 export interface FoundSkill {
   id: string;
   name: string;
   brief: string;
   score: number;
-  /** What of the skill holds most of the words. */
+  /** The part of the skill with most of the words. */
   snippet: string;
 }
 
-/** What a job has of its skills when it begins. */
+/** The skills of a job at its beginning. */
 export interface KnownSkills {
-  /** Skills whose instructions it has read, by full id. */
+  /** Full ids of the skills whose instructions the job has already. */
   active: readonly string[];
   /** The sources pool that they were rendered with. */
   pool: readonly SourceRow[];
@@ -41,31 +40,31 @@ export interface KnownSkills {
 /** The tools by which a job finds and reads skills while it runs. */
 export interface DisclosureTools {
   tools: Tool[];
-  /** From now on these are the skills. */
+  /** Replaces the skills. */
   use(skills: SkillsSubsystem): void;
   begin(known: KnownSkills): void;
-  /** Skills have been read by another way, with the sources pool afterwards. */
+  /** Adds skills that were read in another way, with the sources pool after that. */
   join(active: readonly string[], pool: readonly SourceRow[]): void;
-  /** The skills, with these whole. @throws ToolError where that cannot be had any more */
+  /** Returns the skills, with the named ones complete. @throws ToolError if they cannot be fetched any more */
   whole(refs: readonly string[]): Promise<SkillsSubsystem>;
-  /** Reads a file as text. @throws ToolError with what the sandbox may read */
+  /** Reads a file as text. @throws ToolError with a message for the sandbox */
   read(input: { skill: string; path: string }): Promise<{ text: string; lines: number; more: boolean }>;
-  /** The full id of the skill that a reference, or a name that models are shown, means; the reference where it means none. */
+  /** The full id of the skill that a reference or a displayed name means; the reference itself if it means none. */
   idOf(ref: string): string;
-  /** What is said of a reference that names no skill of this consumer's. */
+  /** Message for a reference to no skill of this consumer. */
   unknown(ref: string): string;
-  /** The sources pool with those of the skills that were loaded meanwhile. */
+  /** The sources pool, with the sources of the skills that were loaded since. */
   readonly pool: readonly SourceRow[];
   /** Full ids of the skills whose instructions were read, in order. */
   readonly active: readonly string[];
 }
 
-/** Of a text that is searched for. */
+/** The most characters of a searched text. */
 export const SEARCHED_CHARACTERS = 100_000;
-/** Skills that one search names at most. */
+/** The most skills in one search result. */
 export const SEARCHED_SKILLS = 50;
 
-/** Of a reference that names nothing, as a message shows it. */
+/** The most characters of an unknown reference in a message. */
 const REF_CHARACTERS = 120;
 
 const reference = z.string().check(z.minLength(1), z.maxLength(300));
@@ -90,8 +89,8 @@ const readInput = z
   );
 
 /**
- * Makes the tools of one job: `skills.list`, `skills.search`, `skills.load` and `skills.read`. They show what the job's consumer may load, and
- * nothing of the rest: what is denied reads like what is unknown.
+ * Makes the tools of one job: `skills.list`, `skills.search`, `skills.load` and `skills.read`. They show only skills that the
+ * job's consumer may load. A denied skill looks like an unknown one.
  */
 export function createDisclosureTools(options: DisclosureOptions): DisclosureTools {
   const { consumer, includeInternal } = options;
@@ -104,7 +103,7 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     skills.visible(who).map(({ id, name, brief }) => ({ id, name, brief, active: active.has(id) }));
 
   const search = async ({ text, max }: z.infer<typeof searchInput>, { signal }: ToolContext): Promise<unknown> => {
-    // Few jobs search.
+    // Few jobs search, so the search is loaded late.
     const { searchSkills } = await import('../../library/search/search-skills.ts');
     const found = await searchSkills(skills, text, { ...who, max, signal });
     return found.hits.map(({ id, name, brief, score, snippet }): FoundSkill & { active: boolean } => {
@@ -112,13 +111,13 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     });
   };
 
-  /** Of a library, what was not asked for before is fetched now. */
+  /** Fetches skills of a library that were not fetched before. */
   const whole = async (refs: readonly string[], signal?: AbortSignal): Promise<SkillsSubsystem> => {
     try {
-      return (skills = await withWhole(skills, { ...who, refs, signal }));
+      return (skills = await skills.withWhole({ ...who, refs, signal }));
     } catch (error) {
       if (!SkillcellError.isInstance(error) || !error.code.startsWith('store.')) throw error;
-      // Where a store is, nobody in a sandbox has to know.
+      // The message hides the store's address from the sandbox.
       const reason = error.code === 'store.changed' ? 'it has changed since' : 'its store is out of reach';
       throw new ToolError(`Cannot load ${cutTo(listFitting(refs), REF_CHARACTERS)} as it was: ${reason}.`, {
         cause: error,

@@ -1,3 +1,4 @@
+import { skillSource } from '../../../jobs/request/skill-source.ts';
 import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { DEFAULT_CONSUMER } from '../../../contracts/jobs/job.ts';
@@ -60,7 +61,14 @@ export async function runMcp(context: CommandContext): Promise<number> {
   };
   try {
     const job = { runner, ...level, env, limits, tools };
-    const server = createMcpHost({ orchestrator, skills, consumer, job, version: packageVersion(), log });
+    const server = createMcpHost({
+      orchestrator,
+      skills: skillSource(skills),
+      consumer,
+      job,
+      version: packageVersion(),
+      log,
+    });
     await serve(server, http, context, log).finally(() => server.close());
   } finally {
     await orchestrator.close();

@@ -1,7 +1,6 @@
 import { explainSkill, type SkillExplanation } from '../../../authoring/explain-skill.ts';
 import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
 import type { Skill } from '../../../contracts/skills/skill.ts';
-import { admitted } from '../../../library/snapshot/admitted-subsystem.ts';
 import { besideSkill } from '../../../library/snapshot/beside-skill.ts';
 import { provenanceBy } from '../../../library/lock/provenance.ts';
 import { readLock } from '../../../library/lock/format/read-lock.ts';
@@ -67,7 +66,7 @@ function explainOfRoots(
 ): ExplainedSkill {
   const all: Skill[] = [];
   const refused = new Map<Skill, Diagnostic>();
-  const loaded = loadUnchecked({
+  const subsystem = loadUnchecked({
     ...options,
     admit: (skill) => {
       all.push(skill);
@@ -76,7 +75,6 @@ function explainOfRoots(
       return refusal;
     },
   });
-  const subsystem = admitted(loaded);
   const byLock = provenanceBy(readLock(lockFile));
   const explanation = explainSkill(subsystem, ref, who, (taken) => ({
     ...byLock(taken),

@@ -76,9 +76,7 @@ async function load(options: SkillOptions, sources: SkillSources, io: CliIo): Pr
   const { names, refs } = sources;
   if (!readsFolders(sources)) {
     const admit = await admitOf(sources);
-    if (admit === undefined) return loadUnchecked(options);
-    const { admitted } = await import('../../../library/snapshot/admitted-subsystem.ts');
-    return admitted(loadUnchecked({ ...options, admit }));
+    return loadUnchecked({ ...options, admit });
   }
   const { loadSources } = await import('./load-sources.ts');
   return await loadSources({ ...options, ...lockOf(sources) }, { names, refs }, io);

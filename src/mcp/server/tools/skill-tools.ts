@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { ToolError } from '../../../tools/define/tool-errors.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { createDisclosureTools, SEARCHED_CHARACTERS, SEARCHED_SKILLS } from '../../../tools/agent/disclosure-tools.ts';
-import { presentSkills } from '../../../jobs/request/present-skills.ts';
 import { shownSkillId } from '../../../tools/agent/shown-skill-id.ts';
 import { READ_LINES } from '../../../skills/load/files/read-skill-file.ts';
 import { beginningOf } from './linked-content.ts';
@@ -107,7 +106,7 @@ export function readSkillFileTool(state: ServerState): ServerTool {
     async run(input) {
       const read = (await disclosed(state, 'skills.read', input)) as Record<string, unknown>;
       const { skills: given, consumer } = state.settings;
-      const skills = await presentSkills(given, { consumer, refs: [] });
+      const skills = await given.present({ consumer, refs: [] });
       const id = shownSkillId(input.skill, skills, { consumer });
       return whole({ skill: id, ...read }, 'text', id, input.path);
     },
@@ -124,7 +123,7 @@ async function disclosed(
   const { consumer } = settings;
   const { skill } = input as { skill?: string };
   const refs = skill === undefined ? [] : [skill];
-  const skills = await presentSkills(settings.skills, { consumer, refs, signal });
+  const skills = await settings.skills.present({ consumer, refs, signal });
   const tool = createDisclosureTools({ skills, consumer }).tools.find((each) => each.id === id);
   try {
     return await tool?.execute(input, { signal } as never);
