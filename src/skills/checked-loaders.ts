@@ -7,13 +7,7 @@ import {
   type SkillsSubsystemOptions,
 } from './load-subsystem.ts';
 import { validateFolders, type ValidatedSkill, type ValidateOptions } from './load/validate-folders.ts';
-import './match-on-host.ts';
-import { offerQuickYaml } from './parse/yaml/lazy-yaml.ts';
-import { quickYaml } from './parse/yaml/quick-yaml.ts';
 import type { SkillsSubsystem } from './subsystem.ts';
-
-// The sandbox loads only skills that the host has checked, so it does not need this build.
-offerQuickYaml(quickYaml);
 
 const path = z.string().check(z.minLength(1));
 const places = {

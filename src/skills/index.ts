@@ -42,7 +42,7 @@ export type { ValidateOptions, ValidatedSkill } from './load/validate-folders.ts
  * Resolves references with their imports, by the active subsystem.
  *
  * @param refs references in request order
- * @param options who asks, and the snapshot that short ids mean
+ * @param options the consumer, and the snapshot that short ids refer to
  * @returns the skills in load order, and one row a reference
  * @throws SkillcellError `skills.descriptor-invalid` when no subsystem is active
  * @example

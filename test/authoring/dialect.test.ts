@@ -58,12 +58,12 @@ Body.
     expect(read(importSkill('skill', exported))).toEqual(read(treeOf(FULL)));
   });
 
-  it('leaves the keys that Claude Code reads where it reads them', () => {
+  it('keeps the keys of Claude Code at the top level for the dialect claude', () => {
     const text = textOf(exportSkill('skill', treeOf(FULL), 'claude'));
     expect(text).toContain('\nwhen_to_use: ["a", "b: c"]\ndisable-model-invocation: true\nmetadata:\n');
   });
 
-  it('cuts a description that is too long for the specification, and import has all of it', () => {
+  it('cuts a description that is too long for the specification, and import restores all of it', () => {
     const long = treeOf(`description: ${'word '.repeat(300)}\ncompatibility: ${'x'.repeat(600)}\n`);
     const exported = exportSkill('skill', long, 'agentskills');
     expect(validateStrict('skill', exported.get('SKILL.md')?.bytes ?? null, 'SKILL.md')).toEqual([]);
@@ -71,7 +71,7 @@ Body.
   });
 
   it.each([
-    ['a name that is none', 'No Name', 'description: x\n'],
+    ['an invalid name', 'No Name', 'description: x\n'],
     ['no description', 'skill', 'name: skill\n'],
     ['no YAML', 'skill', 'description: "\n'],
     ['a frontmatter that grows too large', 'skill', `description: x\nnote: "${'\\\\'.repeat(5_000)}"\n`],
@@ -83,12 +83,12 @@ Body.
 });
 
 describe('importSkill()', () => {
-  it('leaves a skill of others byte for byte', () => {
+  it('leaves a foreign skill unchanged, byte for byte', () => {
     const tree = treeOf('name: skill # mine\ndescription: x\nmetadata: { "skillcell.x": "[1" }\n');
     expect(importSkill('skill', tree)).toBe(tree);
   });
 
-  it('gives back what was exported, whatever the frontmatter holds', () => {
+  it('restores every exported frontmatter', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 30 }),
       fc.constantFrom('1.0', 'true', '~', 'null', '0x1', 'a: b', '# c', '\n', '\u2028', '---', '\u0085', '__proto__'),

@@ -73,7 +73,7 @@ describe('explainSkill()', () => {
     ['custom.safe', { consumer: 'desk' }, 'against: agents_config["desk"].disabled "custom.safe"'],
     ['custom.safe', { consumer: 'chart' }, 'against: agents_config["chart"].enabled'],
     ['internal.base', { consumer: 'other' }, 'against: namespace'],
-  ])('says of %s for %j that it is denied and why, and nothing of what it holds', (ref, who, rule) => {
+  ])('says that %s is denied for %j and why, and nothing of its content', (ref, who, rule) => {
     const told = explain(ref, who);
     expect(told).toMatchObject({ status: 'denied', offered: false });
     expect(rules(told)).toContain(rule);
@@ -82,7 +82,7 @@ describe('explainSkill()', () => {
     expect(told.rules.filter(({ says }) => says === 'nothing')).toHaveLength(who.consumer === 'other' ? 1 : 0);
   });
 
-  it('says what keeps a skill out of catalogs and matches', () => {
+  it('explains why a skill is left out of catalogs and matches', () => {
     const people = explain('custom.people', { consumer: 'other' });
     expect(people).toMatchObject({ status: 'loaded', offered: false });
     expect(rules(people)).toContain('against: disable-model-invocation');
@@ -90,7 +90,7 @@ describe('explainSkill()', () => {
     expect(explain('custom.safe', { tools: [] })).toMatchObject({ status: 'denied' });
   });
 
-  it('takes approval and origin from whoever knows them', () => {
+  it('takes approval and origin from the given provenance', () => {
     const origin = {
       type: 'git' as const,
       source: 'https://example.org/x.git',
@@ -101,7 +101,7 @@ describe('explainSkill()', () => {
     expect(told.skill).toMatchObject({ origin: { from: origin }, approval: { by: 'Ada' } });
   });
 
-  it('knows nothing of what is unknown', () => {
+  it('reports nothing about an unknown skill', () => {
     expect(explain('custom.nobody')).toEqual({
       ref: 'custom.nobody',
       status: 'unknown',

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => removeTree(folder));
 
-it('writeNewFolders() leaves none where one of them cannot be written', () => {
+it('writeNewFolders() leaves no folder if one of them cannot be written', () => {
   const file = { bytes: Buffer.from('x'), executable: false };
   const trees = ['a', 'b', 'c'].map((name) => {
     const path = name === 'c' ? 'x'.repeat(256) : 'SKILL.md';

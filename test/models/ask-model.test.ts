@@ -13,7 +13,7 @@ const gateway = (given: unknown): ModelGateway => ({
 const ask = (given: unknown, more: object = {}) =>
   askModel(request, { gateway: gateway(given), modelName: undefined, timeoutMs: 1_000, signal: live, ...more });
 
-describe('what a gateway of anyone gives', () => {
+describe('the answer of any gateway', () => {
   it.each([undefined, null, 'text', {}, { text: 1 }, { text: null }, [], { text: 'x'.repeat(2 * 1024 * 1024 + 1) }])(
     'is no answer without a text (%#)',
     async (given) => {
@@ -26,7 +26,7 @@ describe('what a gateway of anyone gives', () => {
     { usage: null },
     { usage: { inputTokens: Number.NaN, outputTokens: -1 } },
     { usage: { inputTokens: '5' } },
-  ])('may leave out or garble what it cost (%#)', async (more) => {
+  ])('may lack its usage or garble it (%#)', async (more) => {
     const budget = createModelBudget({ inputTokens: 10, outputTokens: 10 });
     expect(await ask({ text: 'a', ...more }, { budget })).toEqual({
       text: 'a',
@@ -37,7 +37,7 @@ describe('what a gateway of anyone gives', () => {
     expect(budget.reached).toBeUndefined();
   });
 
-  it('may throw when it is read, which says no key either', async () => {
+  it('may throw when it is read, without leaking a key', async () => {
     const key = `sk-${'a1B2'.repeat(10)}`;
     const hostile = {
       get text(): never {
@@ -50,7 +50,7 @@ describe('what a gateway of anyone gives', () => {
   });
 });
 
-it('tells of a request before it is made, and of its answer, and asks for the named model', async () => {
+it('reports a request before it is made, and its answer, and asks for the named model', async () => {
   const told: unknown[] = [];
   const asked: unknown[] = [];
   const model: ModelGateway = {
@@ -72,7 +72,7 @@ it('tells of a request before it is made, and of its answer, and asks for the na
   expect(asked).toEqual([{ ...request, model: 'test/other' }]);
 });
 
-it('knows zero tokens from none, and leaves no clock behind', async () => {
+it('distinguishes zero tokens from unknown usage, and leaves no timer behind', async () => {
   const clocks = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = clocks();
   const { usage } = await ask({ text: 'a', usage: { inputTokens: 0, outputTokens: 0 } });
@@ -105,12 +105,12 @@ it.each([
   ['a text', /got "a text"/],
   [undefined, /got "undefined"/],
   [new TypeError('odd'), /got "TypeError: odd"/],
-])('tells what a gateway throws as a failure of the model: %s', async (thrown, message) => {
+])('reports an error of a gateway as a failure of the model: %s', async (thrown, message) => {
   for (const generate of [
     // oxlint-disable-next-line prefer-promise-reject-errors -- the same
     () => Promise.reject(thrown),
     () => {
-      // oxlint-disable-next-line only-throw-error -- a gateway of somebody else's may do so
+      // oxlint-disable-next-line only-throw-error -- a third-party gateway may do so
       throw thrown;
     },
   ]) {

@@ -10,7 +10,7 @@ const answer = (text: string, inputTokens: number | null, outputTokens: number |
   finishReason: 'stop',
 });
 
-it('has no end without numbers, and changes no request', () => {
+it('has no limit without numbers, and changes no request', () => {
   const budget = createModelBudget();
   const request = ask('x'.repeat(1_000_000));
   for (let round = 0; round < 100; round += 1) {
@@ -29,7 +29,7 @@ it('counts requests, also those that were never answered', () => {
   expect(budget.reached?.limit).toBe('model-calls');
 });
 
-it('refuses a request that is too long for what is left, and takes a shorter one', () => {
+it('refuses a request that exceeds the rest, and admits a shorter one', () => {
   const budget = createModelBudget({ inputTokens: 10 });
   const first = budget.admit(ask('x'.repeat(16)));
   budget.spend(first, answer('y', 7, 1));
@@ -39,7 +39,7 @@ it('refuses a request that is too long for what is left, and takes a shorter one
   expect(() => budget.admit(ask('x'))).toThrow(BudgetReachedError);
 });
 
-it('asks for answers no longer than what is left', () => {
+it('limits answers to the rest', () => {
   const budget = createModelBudget({ outputTokens: 10 });
   const first = budget.admit(ask('a'));
   expect(first.maxOutputTokens).toBe(10);
@@ -52,7 +52,7 @@ it('asks for answers no longer than what is left', () => {
   expect(budget.reached?.limit).toBe('tokens');
 });
 
-it('asks for no greatest length that a model may not have', () => {
+it('sets no length that a model may not support', () => {
   const budget = createModelBudget({ outputTokens: 5_000 });
   const request = budget.admit(ask('a'));
   expect(request.maxOutputTokens).toBeUndefined();
@@ -60,7 +60,7 @@ it('asks for no greatest length that a model may not have', () => {
   expect(budget.admit(ask('a')).maxOutputTokens).toBe(4_096);
 });
 
-it('takes one token for four bytes of UTF-8 where a service does not say', () => {
+it('counts one token for four bytes of UTF-8 if a service reports no usage', () => {
   const budget = createModelBudget({ inputTokens: 2, outputTokens: 3 });
   const request = budget.admit(ask('éé'));
   budget.spend(request, answer('é'.repeat(4), null, null));

@@ -8,12 +8,12 @@ const OWN = {
 };
 
 describe('readModelSettings()', () => {
-  test('names no model without a flag and a variable, whatever keys are there', () => {
+  test('names no model without a flag and a variable, even if keys are set', () => {
     expect(readModelSettings(undefined, { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k' })).toBeUndefined();
     expect(readModelSettings(undefined, { SKILLCELL_MODEL: '' })).toBeUndefined();
   });
 
-  test('takes our own variables first', () => {
+  test('prefers our own variables', () => {
     const environment = { ...OWN, OPENAI_API_KEY: 'other', OPENAI_BASE_URL: 'https://example.org/v1' };
     expect(readModelSettings(undefined, environment)).toEqual({
       provider: 'openai-compatible',
@@ -23,7 +23,7 @@ describe('readModelSettings()', () => {
     });
   });
 
-  test('a flag goes before SKILLCELL_MODEL', () => {
+  test('prefers a flag to SKILLCELL_MODEL', () => {
     expect(readModelSettings('anthropic/claude-x', OWN)).toMatchObject({ provider: 'anthropic', model: 'claude-x' });
   });
 
@@ -41,7 +41,7 @@ describe('readModelSettings()', () => {
     });
   });
 
-  test("a provider's own key is never sent to the address in SKILLCELL_MODEL_BASE_URL", () => {
+  test("never sends a provider's own key to the address in SKILLCELL_MODEL_BASE_URL", () => {
     const environment = { SKILLCELL_MODEL_BASE_URL: 'http://127.0.0.1:1/v1', OPENAI_API_KEY: 'k' };
     expect(readModelSettings('openai-compatible/m', environment)).not.toHaveProperty('apiKey');
     expect(readModelSettings('openai/m', environment)).not.toHaveProperty('apiKey');
@@ -79,7 +79,7 @@ describe('readModelSettings()', () => {
     ['openai/m', {}, /OPENAI_API_KEY/],
     ['anthropic/m', {}, /ANTHROPIC_API_KEY/],
     ['anthropic/m', { SKILLCELL_MODEL_BASE_URL: 'http://127.0.0.1:1/v1' }, /SKILLCELL_MODEL_API_KEY/],
-  ])('%s without what it needs is not configured', (name, environment, message) => {
+  ])('refuses %s without its address or key', (name, environment, message) => {
     expect(() => readModelSettings(name, environment)).toThrow(
       expect.objectContaining({ code: 'model.not-configured', message: expect.stringMatching(message) }),
     );

@@ -23,14 +23,14 @@ function described(error: unknown): [string, string] {
 
 describe('describeModelError()', () => {
   it.each([
-    ['an error that is no answer', new Error('odd'), 'model.failed', ': got "odd"'],
-    ['something that is no error', 'odd', 'model.failed', ': got "odd"'],
+    ['an error without a response', new Error('odd'), 'model.failed', ': got "odd"'],
+    ['a value that is not an error', 'odd', 'model.failed', ': got "odd"'],
     ['a lost connection', answered(undefined, true), 'model.failed', ': no connection, got "said"'],
-    ['a success that cannot be read', answered(200, false), 'model.failed', ': the answer cannot be read, got "said"'],
+    ['an unreadable success', answered(200, false), 'model.failed', ': the answer cannot be read, got "said"'],
     ['a redirect', answered(300, false), 'model.refused', ': the service answered HTTP 300, got "said"'],
     ['a refusal', answered(401, false), 'model.refused', ': the service answered HTTP 401, got "said"'],
     ['a service in trouble', answered(503, true), 'model.failed', ': the service answered HTTP 503, got "said"'],
-  ])('says what %s is', (_what, error, code, said) => {
+  ])('explains %s', (_what, error, code, said) => {
     expect(described(error)).toEqual([code, `Cannot ask p/m at https://m.test${said}.`]);
   });
 
@@ -41,7 +41,7 @@ describe('describeModelError()', () => {
 });
 
 describe('judgeModelError()', () => {
-  it('has those tried again that the SDK calls so, after the time that the service asks for', () => {
+  it('retries errors that the SDK calls retryable, after the wait that the service asks for', () => {
     expect(judgeModelError(answered(429, true, '3'))).toEqual({ retry: true, retryAfterMs: 3_000 });
     expect(judgeModelError(answered(401, false))).toMatchObject({ retry: false });
     expect(judgeModelError(new Error('odd'))).toEqual({ retry: false });

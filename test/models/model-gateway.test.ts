@@ -56,7 +56,7 @@ async function failureOf(promise: Promise<unknown>): Promise<SkillcellError> {
 }
 
 describe('an OpenAI-compatible service', () => {
-  test('gets system prompt, messages, model and key, and its answer comes back', async () => {
+  test('gets system prompt, messages, model and key, and its answer is returned', async () => {
     const service = await standIn([{ text: 'four', usage: { inputTokens: 21, outputTokens: 3 } }]);
     const answer = await gateway(service.baseUrl).generate(request, { signal: live });
     expect(answer).toEqual({
@@ -88,7 +88,7 @@ describe('an OpenAI-compatible service', () => {
     expect(service.requests).toHaveLength(1);
   });
 
-  test('that cuts the answer off says so', async () => {
+  test('reports that it cut the answer off', async () => {
     const service = await standIn([{ text: 'fo', finishReason: 'length' }]);
     expect((await gateway(service.baseUrl).generate(request, { signal: live })).finishReason).toBe('length');
   });
@@ -122,7 +122,7 @@ describe('an Anthropic service', () => {
     });
   });
 
-  test('without a configured key never gets the one of the environment', async () => {
+  test('without a configured key never gets the key of the environment', async () => {
     vi.stubEnv('ANTHROPIC_API_KEY', KEY);
     const service = await standIn(['a']);
     const keyless = createModelGateway({ provider: 'anthropic', model: 'm', baseUrl: service.baseUrl });
@@ -243,7 +243,7 @@ describe('through the broker', () => {
     expect(broker.modelFailure?.name).toBe('ModelTimeout');
   });
 
-  test('a refused key is for the host to know; the sandbox learns no address', async () => {
+  test('a refused key is reported to the host only; the sandbox learns no address', async () => {
     const service = await standIn([{ status: 401, message: 'bad key' }]);
     const broker = createBroker({ jobId: 'j', tools: new Map(), model: gateway(service.baseUrl), limits });
     const reply = await broker.call(ask, { signal: live });
@@ -301,7 +301,7 @@ describe('through the broker', () => {
     expect(service.requests).toHaveLength(0);
   });
 
-  test('a job asks its model no more often than it may', async () => {
+  test('a job cannot exceed its number of model requests', async () => {
     const service = await standIn(() => 'a');
     const model = gateway(service.baseUrl);
     const broker = createBroker({ jobId: 'j', tools: new Map(), model, modelCalls: 2, limits });
@@ -318,7 +318,7 @@ describe('the key', () => {
     message: `Incorrect API key provided: ${String(incoming.headers.authorization)}`,
   });
 
-  test('of a service that repeats it is in no error, however it is printed', async () => {
+  test('is in no error of a service that repeats it, however the error is printed', async () => {
     const service = await standIn(echoes);
     const failure = await failureOf(gateway(service.baseUrl).generate(request, { signal: live }));
     expect(failure.message).toContain('[redacted]');

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Records the given requests; request `n` is answered with `answer n` on two lines. */
+/** Records the given requests; the answer to request `n` is `answer n`, on two lines. */
 async function record(name: string, requests: ModelRequest[]): Promise<string> {
   const file = join(folder, name);
   let count = 0;
@@ -53,7 +53,7 @@ describe('recordingGateway()', () => {
     expect(await readFile(file, 'utf8')).toMatch(/\n {6}"system": \[\n {8}"You are",\n/);
   });
 
-  test('can be read by nobody else, also where one that others could read was there', async () => {
+  test('makes the file readable only for its owner, even if it replaces a file that others could read', async () => {
     const file = join(folder, 'private.json');
     await writeFile(file, '{}', { mode: 0o644 });
     expect((await stat(file)).mode & 0o077).not.toBe(0);
@@ -87,7 +87,7 @@ describe('recordingGateway()', () => {
   test.each<[string, object]>([
     ['no usage', { usage: undefined }],
     ['an empty usage', { usage: {} }],
-    ['counts that are none', { usage: { inputTokens: 1.5, outputTokens: -1 } }],
+    ['invalid counts', { usage: { inputTokens: 1.5, outputTokens: -1 } }],
     ['more counts, no model and no reason', { usage: { total: 3 }, model: undefined, finishReason: undefined }],
   ])('an answer with %s is recorded as it is used, and can be read again', async (name, fields) => {
     const file = join(folder, `${name}.json`);
@@ -107,7 +107,7 @@ describe('recordingGateway()', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ requests: [] });
   });
 
-  test('a file that cannot be written is said before the model is asked', async () => {
+  test('reports an unwritable file before the model is asked', async () => {
     const generate = vi.fn(async () => answer('a'));
     const recording = recordingGateway({ id: 'x/y', generate }, join(folder, 'missing', 'file.json'));
     await expect(recording.generate(ask('s', 'u'), live)).rejects.toMatchObject({ code: 'usage.invalid' });
@@ -116,7 +116,7 @@ describe('recordingGateway()', () => {
 });
 
 describe('replayGateway()', () => {
-  test('gives the recorded answers to the recorded prompts, in order', async () => {
+  test('answers the recorded prompts with the recorded answers, in order', async () => {
     const requests = [ask('s', 'u'), ask('s', 'u', 'answer\n1', 'more')];
     const replay = replayGateway(await record('order.json', requests));
     expect(await replay.generate(requests[0] as ModelRequest, live)).toEqual(answer('answer\n1'));
@@ -136,9 +136,9 @@ describe('replayGateway()', () => {
   });
 
   test.each<[string, ModelRequest]>([
-    ['one blank more', ask('s ', 'u')],
+    ['an extra blank', ask('s ', 'u')],
     ['another role', { system: 's', messages: [{ role: 'assistant', content: 'u' }] }],
-    ['a message more', ask('s', 'u', 'a')],
+    ['an extra message', ask('s', 'u', 'a')],
     ['text moved from the system prompt to the message', ask('', 's\nu')],
     ['a heading inside of a text', ask('s\n== user\nu\n== user', '')],
   ])('%s is a difference', async (_name, request) => {
@@ -153,7 +153,7 @@ describe('replayGateway()', () => {
     });
   });
 
-  test('a request more than was recorded fails', async () => {
+  test('a request beyond the recorded ones fails', async () => {
     const replay = replayGateway(await record('one.json', [ask('s', 'u')]));
     await replay.generate(ask('s', 'u'), live);
     await expect(replay.generate(ask('s', 'u'), live)).rejects.toMatchObject({
@@ -174,7 +174,7 @@ describe('replayGateway()', () => {
     ['no JSON', 'hello'],
     ['another schema', '{"schema":"skillcell/model-recording@2","requests":[]}'],
     [
-      'a text that is no list of lines',
+      'a text that is not a list of lines',
       '{"schema":"skillcell/model-recording@1","requests":[{"model":"m","system":"s"}]}',
     ],
   ])('a file that is %s is refused at once', async (_name, text) => {
@@ -195,7 +195,7 @@ describe('firstDifference()', () => {
     expect(firstDifference(['a', 'b'], ['a'])).toBe('@@ -2,1 +2,0 @@\n a\n-b');
   });
 
-  test('stays short, however different the texts are', () => {
+  test('stays short for texts of any difference', () => {
     const many = (mark: string): string[] => Array.from({ length: 5_000 }, (_, index) => `${mark}${index}`.repeat(100));
     const difference = firstDifference(many('a'), many('b'));
     expect(difference.split('\n').length).toBeLessThan(40);

@@ -9,12 +9,12 @@ import {
 const options = DEFAULT_MODEL_RETRY;
 
 describe('retryDelayMs()', () => {
-  test('doubles, and spreads between half and all of it', () => {
+  test('doubles, and spreads between half and the whole of the wait', () => {
     expect([1, 2, 3].map((attempt) => retryDelayMs(attempt, undefined, options, 1))).toEqual([500, 1000, 2000]);
     expect([1, 2, 3].map((attempt) => retryDelayMs(attempt, undefined, options, 0))).toEqual([250, 500, 1000]);
   });
 
-  test('is never shorter than what the service asks for, and never over the maximum', () => {
+  test('is never shorter than the service asks for, and never over the maximum', () => {
     expect(retryDelayMs(1, 4_000, options, 0)).toBe(4_000);
     expect(retryDelayMs(1, 4_000, options, 1)).toBe(4_500);
     expect(retryDelayMs(1, 3_600_000, options, 0.5)).toBe(30_000);
@@ -43,7 +43,7 @@ describe('retryModelRequest()', () => {
   const fast = { tries: 4, baseDelayMs: 1, maximumDelayMs: 5 };
   const live = new AbortController().signal;
 
-  test('stops at an error that no retry helps', async () => {
+  test('stops at an error that no retry can fix', async () => {
     const request = vi.fn(() => Promise.reject(new Error('final')));
     await expect(retryModelRequest(request, () => ({ retry: false }), live, fast)).rejects.toThrow('final');
     expect(request).toHaveBeenCalledOnce();
@@ -55,7 +55,7 @@ describe('retryModelRequest()', () => {
     expect(request).toHaveBeenCalledTimes(4);
   });
 
-  test('asks nothing for a signal that is aborted', async () => {
+  test('makes no request for an aborted signal', async () => {
     const request = vi.fn(() => Promise.resolve(1));
     const reason = new Error('over');
     await expect(retryModelRequest(request, () => ({ retry: true }), AbortSignal.abort(reason), fast)).rejects.toBe(

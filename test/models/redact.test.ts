@@ -17,7 +17,7 @@ describe('redact()', () => {
     expect(redacted.replaceAll(/=+/g, '')).toBe('one [redacted], two [redacted].');
   });
 
-  it('leaves all else as it is, and takes an empty secret for none', () => {
+  it('leaves all other text unchanged, and ignores an empty secret', () => {
     expect(redact('nothing $& here', ['', 'other'])).toBe('nothing $& here');
   });
 });

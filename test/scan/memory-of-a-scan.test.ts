@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 
-/** A process with a small heap, whose file is longer than what it may hold a list of. */
+/** A process with a small heap, in which a list of all findings would not fit. */
 const PROGRAM = `
   import { scanTree } from ${JSON.stringify(new URL('../../src/scan/scan-tree.ts', import.meta.url).href)};
   const bytes = Buffer.from(JSON.parse(process.argv[1]).repeat(Number(process.argv[2])));
@@ -14,7 +14,7 @@ describe('the memory of a scan', () => {
     ['look-alikes', 'aA\u0430 '],
     ['links', '[a](b) '],
     ['comments', '<!--c-->'],
-  ])('does not grow with how much is found: %s', (_name, piece) => {
+  ])('does not grow with the number of findings: %s', (_name, piece) => {
     const count = 1_000_000;
     const argv = [
       '--max-old-space-size=48',

@@ -21,14 +21,14 @@ const filesOf = (files: CaseFiles): ReturnType<typeof scannedFile>[] =>
 const isFoundBy = (pattern: ScanPattern, files: CaseFiles): boolean =>
   filesOf(files).some((file) => [...findPatterns(file, [pattern])].length > 0);
 
-/** Places of a code, as cases name them. */
+/** Places of a code, in the form of the cases. */
 const placesOf = (code: ScanCode, files: CaseFiles): string[] =>
   scanTree(treeOf(files))
     .findings.filter((finding) => finding.code === code)
     .map(({ path, line, column }) => [path, line, column].join(':'));
 
 describe.each(Object.entries(PATTERN_CASES) as [ScanCode, RuleCases][])('scan cases: %s', (code, { found, near }) => {
-  it('finds what one pattern finds, and leaves alone what one condition keeps out', () => {
+  it('finds matches of the pattern alone, and skips cases that one condition rules out', () => {
     for (const { name, files, at } of found) expect(placesOf(code, files), name).toContain(at);
     for (const { name, files } of near) expect(placesOf(code, files), name).toEqual([]);
     expect(found.length + near.length).toBeGreaterThan(0);
@@ -41,7 +41,7 @@ const PATTERNS = [...MARKER_PATTERNS, ...ACCESS_PATTERNS, ...WRITE_PATTERNS].map
 }));
 
 describe('scan cases of patterns', () => {
-  it.each(PATTERNS)('have a true case of $code by $shown alone', (pattern) => {
+  it.each(PATTERNS)('have a case of $code that only $shown finds', (pattern) => {
     const found = casesOf(pattern.code).flatMap((cases) => cases.found);
     expect(found.some(({ files }) => isFoundBy(pattern, files))).toBe(true);
   });
@@ -55,7 +55,7 @@ describe('scan cases of patterns', () => {
   );
 
   it.each(PATTERNS.filter(({ behind }) => behind !== undefined))(
-    'have a near miss of $code that $shown would find whatever stands behind it',
+    'have a near miss of $code that $shown would find without its condition on the text behind',
     ({ behind: _behind, ...pattern }) => {
       const near = casesOf(pattern.code).flatMap((cases) => cases.near);
       expect(near.some(({ files }) => isFoundBy(pattern, files))).toBe(true);
@@ -84,14 +84,14 @@ describe('scan cases of secrets', () => {
   const textOf = (length: number, letters: string): string =>
     letters.repeat(Math.ceil(length / letters.length)).slice(0, length);
 
-  it.each(SECRETS)('find what begins with %j, and not what is too short for one', (begins, length, letters) => {
+  it.each(SECRETS)('find a secret that begins with %j, but not one that is too short', (begins, length, letters) => {
     const found = (text: string): number =>
       scanTree(treeOf({ 'a.txt': `x = ${text}\n` })).findings.filter(({ code }) => code === 'scan.credential').length;
     expect(found(begins + textOf(length, letters))).toBe(1);
     expect(found(begins + textOf(8, letters))).toBe(0);
   });
 
-  it('find a signed token of three parts, and not one of two', () => {
+  it('find a signed token of three parts, but not one of two', () => {
     const part = textOf(40, LETTERS);
     const found = (text: string): number =>
       scanTree(treeOf({ 'a.txt': `x = ${text}\n` })).findings.filter(({ code }) => code === 'scan.credential').length;

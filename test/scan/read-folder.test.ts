@@ -28,7 +28,7 @@ const read = (): { folder: string; isSkill: boolean; paths: string[]; unread: st
   }));
 
 describe('readFolder()', () => {
-  it('gives one skill after the other in path order, and what lies outside folder by folder', () => {
+  it('yields one skill after the other in path order, and other files folder by folder', () => {
     save('b/SKILL.md', 'b');
     save('b/x/y.txt', 'y');
     save('b/x/SKILL.md', 'nested');
@@ -43,14 +43,14 @@ describe('readFolder()', () => {
     ]);
   });
 
-  it('names a folder that cannot be read by its own path', (context) => {
+  it('lists an unreadable folder by its own path', (context) => {
     requireOrdinaryUser(context);
     const shut = ['a/shut', 'a/node_modules/deep', 'top'];
     save('a/SKILL.md', 's');
     for (const path of shut) save(`${path}/file`, 'x');
     chmodSync(root, 0o755);
     for (const path of shut) chmodSync(join(root, path), 0);
-    // As root everything can be read.
+    // Root can read everything.
     const program = `import(process.argv[1]).then(({ readFolder }) => console.log(JSON.stringify(
       [...readFolder(process.argv[2])].map(({ folder, unread }) => [folder, ...unread.map(({ path, reason }) => path + ': ' + reason)]))))`;
     const reader = new URL('../../src/scan/read/read-folder.ts', import.meta.url).href;
@@ -63,7 +63,7 @@ describe('readFolder()', () => {
     ]);
   });
 
-  it('names links and never follows one', () => {
+  it('lists links and never follows one', () => {
     save('SKILL.md', 's');
     symlinkSync('/etc/passwd', join(root, 'file'));
     symlinkSync(root, join(root, 'folder'));
@@ -75,7 +75,7 @@ describe('readFolder()', () => {
     ]);
   });
 
-  it('names files that are too large, alone or together, with their bytes', () => {
+  it('lists files that are too large, alone or together, with their bytes', () => {
     save('SKILL.md', 's');
     save('a.txt', 'x'.repeat(50));
     save('b.txt', 'x'.repeat(20));
@@ -88,7 +88,7 @@ describe('readFolder()', () => {
     ]);
   });
 
-  it('reads no more of what git runs than of all the rest', () => {
+  it('applies the same limits to files that git runs', () => {
     save('SKILL.md', 's');
     save('.git/hooks/a', 'x'.repeat(20));
     save('.git/hooks/b', 'x'.repeat(20));
@@ -101,7 +101,7 @@ describe('readFolder()', () => {
     ]);
   });
 
-  it('reads what git runs by itself, and names the rest of .git and node_modules', () => {
+  it('reads the files that git runs by itself, and lists the rest of .git and node_modules as unread', () => {
     save('SKILL.md', 's');
     save('.git/hooks/post-checkout', 'x');
     save('.git/objects/ab/cd', 'objects');

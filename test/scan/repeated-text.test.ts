@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { scanTree } from '../../src/scan/scan-tree.ts';
 import { treeOf } from '../fixtures/scan/scan-case.ts';
 
-/** Texts of which an expression or a loop that goes back makes minutes, or hours. */
+/** Texts for which a backtracking expression or loop would need minutes or hours. */
 const hostile = [
   'curl ',
   'curl | ',

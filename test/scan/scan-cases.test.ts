@@ -8,14 +8,14 @@ import { TEXT_CASES } from '../fixtures/scan/text-cases.ts';
 
 const cases: Partial<Record<ScanCode, RuleCases>> = { ...TEXT_CASES, ...CODE_CASES, ...FILE_CASES };
 
-/** Places of a code, as cases name them. */
+/** Places of a code, in the form of the cases. */
 function placesOf(code: ScanCode, files: CaseFiles): string[] {
   return scanTree(treeOf(files))
     .findings.filter((finding) => finding.code === code)
     .map(({ path, line, column }) => [path, line, column].filter((part) => part !== undefined).join(':'));
 }
 
-/** What whoever hides something tries. The frontmatter keeps its keys: what is no skill any more hides nothing. */
+/** Disguises that an attacker may use. The keys of the frontmatter stay, because a file that is no skill hides nothing. */
 const FORMS: Readonly<Record<CaseForm, (text: string) => string>> = {
   case: (text) => text.toUpperCase(),
   spacing: (text) => text.replaceAll(/(?<=\S) (?=\S)/g, ' \t '),
@@ -33,7 +33,7 @@ function inForm(files: CaseFiles, at: string, change: (text: string) => string):
   return { ...files, [path]: `${head}${change(text.slice(start === 0 ? 0 : fence + 5))}` };
 }
 
-/** What is found of it, in whatever severity: in its text, a phrase of the frontmatter is one of the text. */
+/** Number of findings of a code, at any place: another form of a case moves them. */
 const foundIn = (code: ScanCode, files: CaseFiles): number => placesOf(code, files).length;
 
 describe.each(Object.entries(cases) as [ScanCode, RuleCases][])('scan cases: %s', (code, { found, near }) => {
@@ -52,7 +52,7 @@ describe.each(Object.entries(cases) as [ScanCode, RuleCases][])('scan cases: %s'
   });
 });
 
-it('scan cases: has two true cases and two near misses of every rule but links, which no tree holds', () => {
+it('scan cases: has two true cases and two near misses of every rule except links, which no tree holds', () => {
   const codes = Object.keys(SCAN_RULES).filter((code) => code !== 'scan.link');
   expect(Object.keys(cases).toSorted()).toEqual(codes.toSorted());
   for (const { found, near } of Object.values(cases)) {

@@ -1,6 +1,6 @@
 import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 
-/** Gives the code of the SkillcellError that a function throws; anything else is a failure of the test. */
+/** Returns the code of the SkillcellError that a function throws; any other outcome fails the test. */
 export function codeOf(run: () => unknown): string {
   try {
     run();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadSkillsSubsystem, setSkillsDescriptor, validateSkills } from '../../src/skills/index.ts';
 
-describe('the loaders of skills refuse, naming field, value and what is allowed', () => {
+describe('the loaders of skills name field, value and allowed values when they refuse', () => {
   it.each<[() => unknown, string]>([
     [
       () => loadSkillsSubsystem({ builtInRoot: '/skills' } as never),
@@ -41,7 +41,7 @@ describe('the loaders of skills refuse, naming field, value and what is allowed'
     expect(call).toThrow(expect.objectContaining({ code: 'options.invalid', message }));
   });
 
-  it('and take what is left undefined', () => {
+  it('and accept undefined options', () => {
     const none = { roots: undefined, descriptor: undefined, bundleRoot: undefined, builtinRoot: null };
     expect(loadSkillsSubsystem(none).skills).toEqual([]);
   });

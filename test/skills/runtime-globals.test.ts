@@ -18,7 +18,7 @@ import { skillText } from './text/skill-text.ts';
 
 const CANARY = 'canary-of-a-denied-skill';
 
-/** A library with everything that a rebuild could lose: overrides, slugged ids, internal imports, sources, compact.md. */
+/** Skills with everything that a rebuild could lose: overrides, slugged ids, internal imports, sources, compact.md. */
 const LIBRARY: LibraryInput = {
   roots: [
     {
@@ -95,7 +95,7 @@ describe('exportRuntimeGlobals()', () => {
     });
   });
 
-  test('an internal skill that the host asked for loads again where the host asks again', () => {
+  test('an internal skill that the host requested loads again when the host requests it again', () => {
     withLibrary(LIBRARY, ({ subsystem }) => {
       const job = { refs: ['internal.core'], consumer: 'answer', includeInternal: true };
       const { descriptor, trees, refs } = exportRuntimeGlobals(subsystem, job);
@@ -115,7 +115,7 @@ describe('exportRuntimeGlobals()', () => {
     });
   });
 
-  test('a job without skills carries none', () => {
+  test('a job without skills exports none', () => {
     withLibrary(LIBRARY, ({ subsystem }) => {
       const { descriptor, trees, active } = exportRuntimeGlobals(subsystem, {
         refs: ['denied'],
@@ -158,7 +158,7 @@ describe('setSkillsDescriptor()', () => {
   };
 
   test.each(Object.entries(damage))(
-    'refuses what arrived with %s, and changes nothing in the process',
+    'refuses arrived bytes with %s, and changes nothing in the process',
     (code, apply) => {
       const { descriptor, trees } = exported();
       const before = getActiveSkillsSubsystem();
@@ -174,7 +174,7 @@ describe('setSkillsDescriptor()', () => {
     },
   );
 
-  test('refuses a whole skill that is not listed, and a listed one that did not come', () => {
+  test('refuses an unlisted skill, and a listed skill that did not arrive', () => {
     const { descriptor, trees } = exported();
     const extra = new Map([
       ...trees,
@@ -199,7 +199,7 @@ describe('setSkillsDescriptor()', () => {
     expect(codeOf(() => setSkillsDescriptor(descriptor))).toBe('skills.descriptor-invalid');
   });
 
-  test('a descriptor whose content was changed is a mismatch', () => {
+  test('a descriptor with changed content is a mismatch', () => {
     const { descriptor, trees } = exported();
     const widened = { ...descriptor, agents_config: {} };
     expect(codeOf(() => setSkillsDescriptor(widened, { arrived: trees }))).toBe('skills.digest-mismatch');

@@ -46,7 +46,7 @@ describe('skillDigest()', () => {
   });
 });
 
-describe('rendering what was parsed', () => {
+describe('rendering of parsed skills', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       ...[
@@ -147,7 +147,7 @@ describe('a denied skill', () => {
 
   const canaryOf = (id: string): string => `canary<${id}>`;
 
-  /** The ids that may be loaded, worked out apart from the code under test. */
+  /** The ids that may be loaded, computed independently of the tested code. */
   function allowedIds(imports: Record<string, string[]>, policy: AgentsConfig, includeInternal: boolean): Set<string> {
     const matches = (list: string[] | undefined, id: string): boolean =>
       (list ?? []).some((one) => {
@@ -227,14 +227,14 @@ describe('a denied skill', () => {
       }),
       { numRuns: 120 },
     );
-    // Far below what chance brings: it only shows that both happen.
+    // Far below the expected counts: it only ensures that both cases occur.
     expect(loaded).toBeGreaterThan(5);
     expect(withheld).toBeGreaterThan(5);
   });
 });
 
 describe('loadArrived()', () => {
-  test('rebuilds what was loaded from disk, but for where it lay', () => {
+  test('rebuilds the skills that were loaded from disk, except for their places', () => {
     const files = {
       'public/a/SKILL.md': '---\nname: a\ndescription: A. Long.\nversion: 1.0\ntriggers: [x]\nfoo: {bar: 1}\n---\nBody',
       'public/a/tools.yaml': '- {id: t, why: w}',

@@ -20,7 +20,7 @@ export interface LoadingRoot {
   overrides: ReadonlySet<string>;
   /** `custom_namespaces` of the descriptor; they count for its own root only. */
   customNamespaces: ReadonlySet<string>;
-  /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
+  /** Whether every comment behind a value without quotes is reported; by default only comments that look like a text. */
   everyComment?: boolean;
   /** Returns a diagnostic when a skill whose bytes were read may not be loaded; without it all skills may. */
   admit?: ((skill: Skill) => Diagnostic | undefined) | undefined;

@@ -23,7 +23,7 @@ export interface SkillTexts {
   shown: string;
   /** Whether trigger patterns are tried out. Loading the engine takes longer than reading a few skills. */
   tryPatterns: boolean;
-  /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
+  /** Whether every comment behind a value without quotes is reported; by default only comments that look like a text. */
   everyComment?: boolean | undefined;
   /** Bytes of a file by its path; undefined when it does not exist, null when it is too large to be read as text. */
   bytesOf(path: string): Uint8Array | null | undefined;

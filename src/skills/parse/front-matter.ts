@@ -4,7 +4,7 @@ import type { ParsedNode, YAMLMap } from 'yaml';
 import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/errors/diagnostic.ts';
 import { movedDown, placeAt, type TextPlace } from '../text/text-place.ts';
 import { isMap } from './yaml/lazy-yaml.ts';
-import { commentsOf } from './yaml/offered-comments.ts';
+import { commentDiagnostics } from './yaml/plain-comments.ts';
 import { type PlaceOf, readYaml, type YamlReading } from './yaml/read-yaml.ts';
 import { repairBlock } from './yaml/repair-block.ts';
 
@@ -23,7 +23,7 @@ const LONG_BLANKS = /\s{200,}/g;
 export interface FrontMatterOptions {
   /** Whether invalid YAML values that other readers accept are repaired. */
   recover: boolean;
-  /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
+  /** Whether every comment behind a value without quotes is reported; by default only comments that look like a text. */
   everyComment?: boolean | undefined;
   /** Path that diagnostics name. */
   path?: string;
@@ -40,7 +40,7 @@ export interface FrontMatter {
   body: string;
   /** Line of the file on which the body begins. */
   bodyLine: number;
-  /** Where a node of the block stands in the file. */
+  /** Place of a node of the block in the file. */
   placeOf: PlaceOf;
   /** `frontmatter.recovered`, if the block was repaired, and `frontmatter.comment`. */
   diagnostics: Diagnostic[];
@@ -85,7 +85,7 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
   if (!isMapping(reading.root)) {
     return fault('frontmatter.not-a-mapping', 'The frontmatter must hold keys and values.', { line: 2, column: 1 });
   }
-  const comments = commentsOf(reading.root, read, {
+  const comments = commentDiagnostics(reading.root, read, {
     code: 'frontmatter.comment',
     path: options.path,
     every: options.everyComment ?? false,

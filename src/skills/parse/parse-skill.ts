@@ -23,7 +23,7 @@ export interface ParseSkillOptions {
   path?: string;
   /** Whether trigger patterns are tried out, which loads their engine; default true. */
   tryPatterns?: boolean;
-  /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
+  /** Whether every comment behind a value without quotes is reported; by default only comments that look like a text. */
   everyComment?: boolean | undefined;
 }
 

@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contrac
 import type { SourceRow } from '../../contracts/skills/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { readDataFile } from './yaml/data-file.ts';
-import { commentsOf } from './yaml/offered-comments.ts';
+import { commentDiagnostics } from './yaml/plain-comments.ts';
 import { normalizeSourceRow } from './source-row.ts';
 import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml/yaml-values.ts';
 
@@ -28,7 +28,7 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
  *
  * @param bytes the whole file
  * @param path path that diagnostics name; default `sources.yaml`
- * @param everyComment whether every comment behind a value without quotes is reported; by default those that look like a text
+ * @param everyComment whether every comment behind a value without quotes is reported; by default only comments that look like a text
  * @returns normalized rows in the order of the file
  */
 export function readSourcesFile(bytes: Uint8Array, path = 'sources.yaml', everyComment = false): SourcesReading {
@@ -38,7 +38,7 @@ export function readSourcesFile(bytes: Uint8Array, path = 'sources.yaml', everyC
   });
   const file = readDataFile(bytes);
   if (!file.ok) return invalid(`The file cannot be read: ${file.message}.`, file.place);
-  const comments = commentsOf(file.root, file.text, { code: 'sources.comment', path, every: everyComment });
+  const comments = commentDiagnostics(file.root, file.text, { code: 'sources.comment', path, every: everyComment });
   const nodes = new Map((entriesOf(file.root) ?? []).map(({ key, node }) => [key, node]));
   const rows = nodes.has('sources') ? nodes.get('sources') : nodes.has('items') ? nodes.get('items') : file.root;
   if (isNull(rows)) return { rows: [], diagnostics: comments };

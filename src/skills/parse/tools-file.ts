@@ -3,7 +3,7 @@ import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.t
 import type { ToolRow } from '../../contracts/skills/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { readDataFile } from './yaml/data-file.ts';
-import { commentsOf } from './yaml/offered-comments.ts';
+import { commentDiagnostics } from './yaml/plain-comments.ts';
 import { entriesOf, isNull, itemsOf, writtenText } from './yaml/yaml-values.ts';
 
 /** The tools that a skill names, with the faults of the file. */
@@ -17,7 +17,7 @@ export interface ToolsReading {
  *
  * @param bytes the whole file
  * @param path path that diagnostics name; default `tools.yaml`
- * @param everyComment whether every comment behind a value without quotes is reported; by default those that look like a text
+ * @param everyComment whether every comment behind a value without quotes is reported; by default only comments that look like a text
  * @returns rows with an id each
  */
 export function readToolsFile(bytes: Uint8Array, path = 'tools.yaml', everyComment = false): ToolsReading {
@@ -27,7 +27,7 @@ export function readToolsFile(bytes: Uint8Array, path = 'tools.yaml', everyComme
   });
   const file = readDataFile(bytes);
   if (!file.ok) return invalid(`The file cannot be read: ${file.message}.`, file.place);
-  const comments = commentsOf(file.root, file.text, { code: 'tools.comment', path, every: everyComment });
+  const comments = commentDiagnostics(file.root, file.text, { code: 'tools.comment', path, every: everyComment });
   if (isNull(file.root)) return { rows: [], diagnostics: comments };
   const nodes = new Map((entriesOf(file.root) ?? []).map(({ key, node }) => [key, node]));
   const list = nodes.has('tools') ? nodes.get('tools') : nodes.has('tool_ids') ? nodes.get('tool_ids') : file.root;

@@ -20,11 +20,19 @@ describe('fixSkillText()', () => {
       '---\ndescription: a: b\n  c\nversion: 1\n---\n',
       '---\ndescription: "a: b c"\n\nversion: 1\n---\n',
     ],
-    ['a quoted value that goes on at column 0', '---\ndescription: "a\nb"\n---\n', '---\ndescription: "a\n b"\n---\n'],
-    ['an alias that is none', '---\ndescription: *Bold* text\n---\n', '---\ndescription: "*Bold* text"\n---\n'],
-    ['a list that is none', '---\ndescription: [beta] text\n---\n', '---\ndescription: "[beta] text"\n---\n'],
     [
-      'two of them',
+      'a quoted value that continues at column 0',
+      '---\ndescription: "a\nb"\n---\n',
+      '---\ndescription: "a\n b"\n---\n',
+    ],
+    [
+      'a text that looks like an alias',
+      '---\ndescription: *Bold* text\n---\n',
+      '---\ndescription: "*Bold* text"\n---\n',
+    ],
+    ['a text that looks like a list', '---\ndescription: [beta] text\n---\n', '---\ndescription: "[beta] text"\n---\n'],
+    [
+      'two of these values',
       '---\ndescription: @x "y"\nauthor: `z`\n---\n',
       '---\ndescription: "@x \\"y\\""\nauthor: "`z`"\n---\n',
     ],
@@ -57,7 +65,7 @@ describe('fixSkillText()', () => {
     }
   });
 
-  it('says what it did, by the lines of the mended file', () => {
+  it('reports each change with its line in the fixed file', () => {
     expect(fix('\uFEFF---\r\nname: PDF Press\r\ndescription: a: b\r\n  c\r\n---\r\nx\u200b\u200b').changes).toEqual([
       '1: removed the byte order mark',
       '6: removed 2 hidden characters',
@@ -68,7 +76,7 @@ describe('fixSkillText()', () => {
     ]);
   });
 
-  it('adds a name only where the specification is to be kept, and then no other key', () => {
+  it('adds a name, and no other key, only in strict mode', () => {
     const without = '---\ndescription: x\n---\n';
     expect(fix(without)).toEqual({ text: without, changes: [] });
     expect(fix(without, true)).toEqual({
@@ -83,14 +91,14 @@ describe('fixSkillText()', () => {
 
   it.each([
     ['no frontmatter', 'Hello: you\n'],
-    ['a fault that is for a person to mend', '---\ndescription: x\n  - a\n b\n---\n'],
-    ['a comment that may be one', '---\ndescription: *x #y\n---\n'],
-    ['a list that is meant as one', '---\ndescription: x\ntags: [a] b\n---\n'],
+    ['a fault that only a person can fix', '---\ndescription: x\n  - a\n b\n---\n'],
+    ['a possible comment', '---\ndescription: *x #y\n---\n'],
+    ['an intended list', '---\ndescription: x\ntags: [a] b\n---\n'],
     ['an unclosed quote', '---\ndescription: "x\n---\n'],
     ['a language', '---js\ndescription: x: y\n---\n'],
-    ['escapes of joiners that are seen', '---\ndescription: "👩\\u200d👧 \\U0001F469\\u200D👧"\n---\n'],
-    ['escapes of what is no escape', '---\ndescription: \'\\u200b\' \nb: \\u200b\nc: |\n  "\\u200b"\n---\n'],
-    ['joiners that are seen', '---\ndescription: 👩‍👧 क्‍ष\n---\n'],
+    ['escapes of visible joiners', '---\ndescription: "👩\\u200d👧 \\U0001F469\\u200D👧"\n---\n'],
+    ['texts that only look like escapes', '---\ndescription: \'\\u200b\' \nb: \\u200b\nc: |\n  "\\u200b"\n---\n'],
+    ['visible joiners', '---\ndescription: 👩‍👧 क्‍ष\n---\n'],
     ['a name as a block', '---\nname: |\n  other\ndescription: x\n---\n'],
     ['a name in another spelling of Unicode', '---\nname: ｐｄｆ-press\ndescription: x\n---\n'],
   ])('leaves %s alone, byte for byte', (_what, text) => {
@@ -98,12 +106,12 @@ describe('fixSkillText()', () => {
     expect(fix(text.replaceAll('\n', '\r\n'))).toEqual({ text: text.replaceAll('\n', '\r\n'), changes: [] });
   });
 
-  it('leaves what is no text alone', () => {
+  it('leaves a file that is not text alone', () => {
     for (const bytes of [Buffer.from([0xef, 0xbb, 0xbf, 0xff]), Buffer.from('---\0')])
       expect(fixSkillText(bytes, { folder: 'pdf-press', strict: true })).toEqual({ bytes, changes: [] });
   });
 
-  it('changes nothing but what it names, and nothing the second time, whatever the file', () => {
+  it('makes only the reported changes, and none the second time, for any file', () => {
     const line = fc.constantFrom(
       ...[
         'name: pdf-press',

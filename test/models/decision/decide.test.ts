@@ -26,7 +26,7 @@ const block = (value: unknown): string =>
   `Here.\n\n\`\`\`skillcell-decision\n${typeof value === 'string' ? value : JSON.stringify(value)}\n\`\`\`\n`;
 const text = (said: string): string => block({ action: 'text', text: said });
 
-/** Decides with these answers, and says what was asked. */
+/** Decides with these answers, and records the requests. */
 async function decide(
   answers: readonly (string | Partial<ModelAnswer>)[],
   options: Partial<DecideOptions> = {},
@@ -89,7 +89,7 @@ describe('a decision', () => {
     expect(asked[0]?.system).toContain('(no skills)');
   });
 
-  it('has each prompt begin with the one before, byte for byte, and one system prompt for all tasks', async () => {
+  it('begins each prompt with the one before, byte for byte, and uses one system prompt for all tasks', async () => {
     const answers = ['nothing', block({ skills: ['SK1'] }), 'nothing', text('Yes.')];
     const { asked } = await decide(answers);
     expect(asked).toHaveLength(4);
@@ -105,7 +105,7 @@ describe('a decision', () => {
     expect(other.asked[0]?.messages).not.toEqual(asked[0]?.messages);
   });
 
-  it('answers with a text, also where no skill is chosen', async () => {
+  it('answers with a text, also if no skill is chosen', async () => {
     const { record, decided, asked } = await decide([block({ skills: [] }), text('Forty-two.')]);
     expect(decided).toMatchObject({ chosen: [], action: { value: { action: 'text', text: 'Forty-two.' } } });
     expect(record.action).toBe('text');
@@ -113,7 +113,7 @@ describe('a decision', () => {
     expect(asked[1]?.messages.at(-1)?.content).toMatch(/^No skill is loaded\./);
   });
 
-  it.each([undefined, 'empty'])('has one round where there is no skill to choose (%s)', async (which) => {
+  it.each([undefined, 'empty'])('has one round if there is no skill to choose (%s)', async (which) => {
     using empty = skillLibrary({});
     const skills = which === undefined ? undefined : empty.subsystem;
     const { record, asked } = await decide([text('Yes.')], { skills });
@@ -122,9 +122,9 @@ describe('a decision', () => {
   });
 });
 
-describe('references that mean nothing', () => {
+describe('references to no skill', () => {
   it.each(['SK99', 'custom.secret', 'sk:custom.hidden', '', '../x'])(
-    '%j goes back once, in the same words',
+    '%j is reported once, in the same words',
     async (ref) => {
       const { record, decided, asked } = await decide([
         block({ skills: [ref, 'SK3'] }),
@@ -147,7 +147,7 @@ describe('references that mean nothing', () => {
     },
   );
 
-  it('are left out where they come again, and their bodies are nowhere', async () => {
+  it('are left out if the model repeats them, and their bodies appear nowhere', async () => {
     const named = block({ skills: ['custom.secret', 'SK1', 'SK7'] });
     const { decided, asked } = await decide([named, named, text('Yes.')]);
     expect(decided.chosen).toEqual(['custom.charts']);
@@ -161,9 +161,9 @@ describe('an answer', () => {
     ['without text', '', /no fenced code block/],
     ['with two blocks', `${block({ skills: ['SK1'] })}${block({ skills: ['SK2'] })}`, /2 blocks/],
     ['with another tag', '```json\n{"skills":["SK1"]}\n```', /no fenced code block/],
-    ['that is no JSON', block('{ skills: SK1 }'), /no JSON/],
+    ['that is not JSON', block('{ skills: SK1 }'), /no JSON/],
     ['that is deep', block('['.repeat(100_000)), /no JSON/],
-    ['of another form', block(['SK1']), /not of the form above: it must be an object, got/],
+    ['of another shape', block(['SK1']), /not of the form above: it must be an object, got/],
     ['with a text for the list', block({ skills: 'SK1' }), /skills must be a list/],
     ['with numbers', block({ skills: [1] }), /skills\.0 must be a text, got 1\./],
     [
@@ -175,7 +175,7 @@ describe('an answer', () => {
     ['with the action of the next round', text('Yes.'), /skills is missing: it must be a list of short ids\./],
     ['that was cut off', { text: '```skillcell-decision\n{ "skills": ["SK1"] }', finishReason: 'length' }, /cut off/],
   ];
-  it.each(faulty)('%s goes back, and fails where it comes again', async (_name, answer, fault) => {
+  it.each(faulty)('%s is reported to the model, and fails if it is repeated', async (_name, answer, fault) => {
     const { record, decided, asked } = await decide([answer, answer]);
     expect(asked).toHaveLength(2);
     expect(asked[1]?.messages.at(-1)?.content).toMatch(fault);
@@ -184,14 +184,14 @@ describe('an answer', () => {
   });
 
   const actions: [string, unknown, RegExp][] = [
-    ['with a task that is none', { action: 'codegen', task: 5 }, /task must be a text, got 5\./],
+    ['with a task that is not a text', { action: 'codegen', task: 5 }, /task must be a text, got 5\./],
     ['without a task', { action: 'codegen' }, /task is missing: it must be a text\./],
-    ['of no action', { action: 'shell', task: 'x' }, /must be "text" or "codegen"/],
+    ['without an action', { action: 'shell', task: 'x' }, /must be "text" or "codegen"/],
     ['with a text that is too long', { action: 'text', text: 'x'.repeat(64_001) }, /text may have 64000 characters/],
     ['with an empty text', { action: 'text', text: ' ' }, /text must not be empty/],
     ['with an empty task', { action: 'codegen', task: '' }, /task must not be empty/],
     [
-      'with an output outside',
+      'with an output outside of the folder',
       { action: 'codegen', task: 'x', outputs: ['../x'] },
       /outputs\.0 must be a relative path/,
     ],
@@ -200,15 +200,15 @@ describe('an answer', () => {
       { action: 'codegen', task: 'x', outputs: ['/etc/x'] },
       /outputs\.0 must be a relative path/,
     ],
-    ['with outputs that are no list', { action: 'codegen', task: 'x', outputs: 'a' }, /outputs must be a list/],
+    ['with outputs that are not a list', { action: 'codegen', task: 'x', outputs: 'a' }, /outputs must be a list/],
   ];
-  it.each(actions)('%s goes back, and the next one counts', async (_name, answer, fault) => {
+  it.each(actions)('%s is reported to the model, and the next answer counts', async (_name, answer, fault) => {
     const { decided, asked } = await decide([block({ skills: [] }), block(answer), text('Yes.')]);
     expect(asked[2]?.messages.at(-1)?.content).toMatch(fault);
     expect(decided.action).toMatchObject({ value: { text: 'Yes.' } });
   });
 
-  it('with a text is none for a job that has to leave files', async () => {
+  it('with a text is refused for a job that needs files', async () => {
     const handedOver = block({ action: 'codegen', task: 'Write it.' });
     const { decided, asked } = await decide([block({ skills: [] }), text('Yes.'), handedOver], { expect: ['a.md'] });
     expect(asked[0]?.messages[0]?.content).toContain('Files that the program has to leave:\n- "a.md"');
@@ -217,7 +217,7 @@ describe('an answer', () => {
     expect(decided.action).toEqual({ value: { action: 'codegen', task: 'Write it.', outputs: [] } });
   });
 
-  it('is read without the thinking before it, and with whatever else it says', async () => {
+  it('is read without the thinking before it, and with any other text around it', async () => {
     const first = `<think>${block({ skills: ['SK2'] })}</think>${block({ skills: ['SK3'], because: 'units', __proto__: 1 })}`;
     const { decided } = await decide([first, text('Yes.')]);
     expect(decided.chosen).toEqual(['custom.units']);
@@ -230,7 +230,7 @@ describe('the body of a skill', () => {
     const { asked, decided } = await decide([block({ skills: ['SK2'] }), quoting, quoting]);
     expect(asked[1]?.system.match(/^\[END ACTIVE SKILLS\]$/gm)).toHaveLength(1);
     expect(asked[1]?.system).toContain('\\[END ACTIVE SKILLS]');
-    // What an answer quotes of it is a second block, and two are none.
+    // A quotation of it in an answer would be a second block, and two blocks are refused.
     expect(decided.action).toMatchObject({ fault: expect.stringContaining('2 blocks') as string });
   });
 });

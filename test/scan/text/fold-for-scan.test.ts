@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { foldForScan } from '../../../src/scan/text/fold-for-scan.ts';
 
 describe('foldForScan()', () => {
-  it('knows of each character of what it gives where it stood', () => {
+  it('maps each folded character to its original offset', () => {
     const letters = fc.constantFrom('a', 'B', ' ', '\n', '\t', '\u200b', '\u0430', 'é', '表', '😀', '\ufb01');
     fc.assert(
       fc.property(fc.array(letters, { maxLength: 400 }), (parts) => {
@@ -23,7 +23,7 @@ describe('foldForScan()', () => {
     );
   });
 
-  it('takes many gaps of one long line in one pass', () => {
+  it('folds many gaps of one long line in one pass', () => {
     const { text, offsetOf } = foldForScan('a  '.repeat(3_000_000));
     expect(text.length).toBe(6_000_000);
     expect(offsetOf(5_999_998)).toBe(8_999_997);

@@ -32,7 +32,7 @@ function write(descriptions: readonly string[], format: CatalogFormat, budget?: 
 const tokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / 4);
 
 describe('writeCatalog() within a budget', () => {
-  test('cuts descriptions to the largest length that fits, as trying every length would', () => {
+  test('cuts descriptions to the largest length that fits, like a trial of every length', () => {
     const parts = fc.double({ min: 0.2, max: 1, noNaN: true });
     const formats = fc.constantFrom<CatalogFormat>('text', 'xml', 'markdown');
     let cuts = 0;
@@ -59,7 +59,7 @@ describe('writeCatalog() within a budget', () => {
     expect(cuts).toBeGreaterThan(10);
   });
 
-  test('finds that length for every budget, where one description ends below another', () => {
+  test('finds that length for every budget if the descriptions differ in length', () => {
     const texts = [`${'wörd '.repeat(14)}end`, `${'word '.repeat(16)}end`, 'x'.repeat(70)];
     for (const format of ['text', 'xml', 'markdown'] as const) {
       const lengths = Array.from({ length: 24 }, (_, index) => 83 - index);

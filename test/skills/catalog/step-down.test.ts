@@ -7,7 +7,7 @@ const text = (name: string): string =>
 const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`${name}/SKILL.md`, text(name)]));
 const tokens = (shown: string): number => Math.ceil(Buffer.byteLength(shown) / 4);
 
-describe('a budget that is kept entry by entry', () => {
+describe('a budget with steps by entry', () => {
   test.each<CatalogFormat>(['text', 'xml', 'markdown'])('steps down by one entry at a time, %s', (format) => {
     withLibrary({ files }, ({ subsystem }) => {
       const write = (budget?: number) => subsystem.skillsGalleryText({ format, budget, budgetSteps: 'entries' });
@@ -28,7 +28,7 @@ describe('a budget that is kept entry by entry', () => {
         'ids:id id id',
       ]);
       expect(steps.slice(7).every((step) => step.startsWith('omitted:'))).toBe(true);
-      // Where some are left out, both ways give the same bytes.
+      // If entries are left out, both ways give the same bytes.
       expect(write(5)).toEqual(subsystem.skillsGalleryText({ format, budget: 5 }));
       expect(write(5).cut.level).toBe('omitted');
     });

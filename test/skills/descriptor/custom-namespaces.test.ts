@@ -12,7 +12,7 @@ const files = {
 };
 
 describe('custom_namespaces', () => {
-  test('count for the root of the descriptor only; without them a diagnostic names the line', () => {
+  test('apply only to the root of the descriptor; without them, a diagnostic names the line to add', () => {
     const ids = (kind: 'custom' | 'user' | 'builtin', custom_namespaces: string[]) =>
       withLibrary({ roots: [{ kind, files }], custom_namespaces }, ({ subsystem }) =>
         subsystem.skills.map(({ id }) => id),
@@ -28,7 +28,7 @@ describe('custom_namespaces', () => {
     });
   });
 
-  test('travel with a job that needs them, and only then', () => {
+  test('travel only with a job that needs them', () => {
     const library = { roots: [{ kind: 'custom' as const, files }], custom_namespaces: ['automation', 'ops', 'unused'] };
     withLibrary(library, ({ subsystem }) => {
       const job = (refs: string[]) => exportRuntimeGlobals(subsystem, { refs, consumer: 'x' });
@@ -45,7 +45,7 @@ describe('custom_namespaces', () => {
     });
   });
 
-  test.each(['public', 'internal', 'custom', 'skills', '', 'Ops', 'a.b', 'a b', 'ﬁn', '-a'])('%j is none', (name) => {
+  test.each(['public', 'internal', 'custom', 'skills', '', 'Ops', 'a.b', 'a b', 'ﬁn', '-a'])('refuse %j', (name) => {
     const given = { custom_namespaces: ['fine', name] };
     expect(checkDescriptor(given).diagnostics.map(({ code }) => code)).toEqual(['descriptor.invalid']);
     expect(checkDescriptor(given).diagnostics[0]?.message).toContain(`got ${JSON.stringify(name)}`);
@@ -53,7 +53,7 @@ describe('custom_namespaces', () => {
   });
 });
 
-describe('a descriptor that is not accepted says where and what', () => {
+describe('the error for a refused descriptor names place and reason', () => {
   test.each<[unknown, string]>([
     [{ custom_skill_root: 'x' }, 'there is no field custom_skill_root, got "x". Did you mean custom_skills_root?'],
     [{ agents_config: { w: { enable: [] } } }, 'there is no field agents_config.w.enable'],

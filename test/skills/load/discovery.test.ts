@@ -7,7 +7,7 @@ import { writeTree } from '../../conformance/write-tree.ts';
 import { skillText } from '../text/skill-text.ts';
 
 describe('loadSkillsSubsystem()', () => {
-  test('searches 5,000 folders of a root and says that it left the rest', () => {
+  test('searches 5,000 folders of a root and reports that it skipped the rest', () => {
     withFolder((dir) => {
       for (let index = 0; index < 5_000; index += 1) mkdirSync(join(dir, `a${String(index).padStart(4, '0')}`));
       const load = () => loadSkillsSubsystem({ builtinRoot: dir });
@@ -20,7 +20,7 @@ describe('loadSkillsSubsystem()', () => {
     });
   });
 
-  test('takes built-in root, further roots and the descriptor’s root together', () => {
+  test('loads built-in root, further roots and the descriptor’s root together', () => {
     withFolder((dir) => {
       writeTree(join(dir, 'built'), { 'a/SKILL.md': skillText('a', 'Built in.') });
       writeTree(join(dir, 'user'), { 'b/SKILL.md': skillText('b', 'User.') });
@@ -42,7 +42,7 @@ describe('loadSkillsSubsystem()', () => {
     });
   });
 
-  test('gives skills that cannot be changed', () => {
+  test('returns immutable skills', () => {
     withLibrary({ files: { 'a/SKILL.md': skillText('a', 'A.', 'tags: [x]') } }, ({ subsystem }) => {
       expect(() => Object.assign(subsystem.skills[0] ?? {}, { body: 'other' })).toThrow(TypeError);
       expect(() => subsystem.skills[0]?.fields.tags?.push('y')).toThrow(TypeError);
@@ -68,7 +68,7 @@ describe('validateSkills()', () => {
     'broken/SKILL.md': 'nothing',
   };
 
-  test('judges one folder or all below a root', () => {
+  test('validates one folder or all folders below a root', () => {
     withFolder((dir) => {
       writeTree(dir, tree);
       const brief = (path: string, strict: boolean) =>

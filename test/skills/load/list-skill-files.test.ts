@@ -5,7 +5,7 @@ import { withFolder } from '../../conformance/library.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `f${index}`);
 
-/** What is listed of a folder that holds this, with code and place of each finding. */
+/** Listed paths of a folder with this content, with code and place of each finding. */
 function list(holds: Partial<FolderListing>): { paths: number | undefined; found: string[] } {
   return withFolder((dir) => {
     const { paths, diagnostics } = listSkillFiles(
@@ -18,14 +18,14 @@ function list(holds: Partial<FolderListing>): { paths: number | undefined; found
 }
 
 describe('listSkillFiles()', () => {
-  it('takes as many entries as there may be, and says which skill has one more', () => {
+  it('accepts the most entries, and names the skill that has one more', () => {
     expect(list({ files: names(SKILL_ENTRIES) })).toEqual({ paths: SKILL_ENTRIES, found: [] });
     const more = { paths: undefined, found: ['skill.too-large x/'] };
     expect(list({ files: names(SKILL_ENTRIES + 1) })).toEqual(more);
     expect(list({ files: names(SKILL_ENTRIES), folders: ['d'] })).toEqual(more);
   });
 
-  it('says which folder cannot be read, and keeps what it found before', () => {
+  it('names the unreadable folder, and keeps earlier findings', () => {
     expect(list({ links: ['l'], folders: ['gone'] })).toEqual({
       paths: undefined,
       found: ['skill.link x/l', 'skill.unreadable x/gone/'],
@@ -39,7 +39,7 @@ describe('listSkillFiles()', () => {
   it.each([
     [10, 'f9.'],
     [11, 'f9 and 1 more.'],
-  ])('names ten links at most, of %i', (count, end) => {
+  ])('names at most ten of %i links', (count, end) => {
     const { diagnostics } = listSkillFiles(
       '/nowhere',
       { files: [], folders: [], links: names(count), others: [] },

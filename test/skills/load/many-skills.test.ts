@@ -8,7 +8,7 @@ import { skillText } from '../text/skill-text.ts';
 
 const nodesBuild: unknown = createRequire(import.meta.url)('yaml');
 
-test('loadSkillsSubsystem() reads many skills by the quick build of the YAML package, and each as it reads a few', () => {
+test('loadSkillsSubsystem() reads many skills with the quick build of the YAML package, with the same results', () => {
   withFolder((dir) => {
     writeTree(dir, { 'broken/SKILL.md': '---\nname: [broken\n---\n', 'plain/SKILL.md': skillText('plain', 'Plain.') });
     const load = (): unknown => {

@@ -7,7 +7,7 @@ import { withFolder, withLibrary } from '../../conformance/library.ts';
 import { writeTree, type Tree } from '../../conformance/write-tree.ts';
 import { skillText } from '../text/skill-text.ts';
 
-/** Codes with their places, as a root gives them. */
+/** Codes with their places, from loading one root. */
 function found(files: Tree): string[] {
   return withLibrary({ files }, ({ subsystem }) => subsystem.diagnostics.map(placed));
 }
@@ -16,8 +16,8 @@ function placed({ code, path, line, column }: Diagnostic): string {
   return [code, path, ...(line === undefined ? [] : [line, column])].join(' ');
 }
 
-describe('nothing near a skill is silent', () => {
-  test('each SKILL.md below a skill has a finding of its own, in any spelling, not those that are never looked at', () => {
+describe('every irregularity near a skill is reported', () => {
+  test('each visited SKILL.md below a skill has its own finding, in any spelling', () => {
     const files = {
       'a/SKILL.md': skillText('a', 'A.'),
       'a/x/SKILL.md': skillText('x', 'X.'),
@@ -29,14 +29,14 @@ describe('nothing near a skill is silent', () => {
     expect(found(files)).toEqual(['skill.nested a/x/SKILL.md', 'skill.nested a/x/y/Skill.MD']);
   });
 
-  test('a nested one is found below a skill that cannot be listed whole, too', () => {
+  test('a nested SKILL.md is found even if its skill cannot be listed completely', () => {
     const broken = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`a/n${n}/SKILL.md`, '']));
     const codes = found({ 'a/SKILL.md': 'no frontmatter', ...broken });
     expect(codes.filter((line) => line.startsWith('skill.nested'))).toHaveLength(40);
     expect(codes).toContain('frontmatter.missing a/SKILL.md 1 1');
   });
 
-  test('SKILL.md comes before skill.md, that before other spellings, and those in code-point order', () => {
+  test('SKILL.md precedes skill.md, which precedes other spellings in code-point order', () => {
     const all = { 'a/SKILL.md': skillText('a', '1'), 'a/skill.md': 'x', 'a/SKILL.MD': 'x', 'a/Skill.md': 'x' };
     const bodies = (files: Tree): string[] =>
       withLibrary({ files }, ({ subsystem }) => subsystem.skills.map(({ body }) => body));
@@ -48,7 +48,7 @@ describe('nothing near a skill is silent', () => {
     const others = { 'a/SKILL.MD': skillText('a', '3'), 'a/Skill.md': skillText('a', '4') };
     expect(found(others)).toEqual(['skill.file-name a/SKILL.MD']);
     expect(bodies(others)).toEqual(['3']);
-    // A letter that only looks like one of ours, or folds to it in another language.
+    // Letters that only look like ASCII letters, or fold to one in another language.
     expect(found({ 'a/\u017FKILL.md': 'x', 'b/S\u212AILL.md': 'x' })).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe('nothing near a skill is silent', () => {
       writeTree(dir, { 'c/SKILL.md/in/SKILL.md': skillText('in', 'In.'), 'd/skill.md': skillText('d', 'D.') });
       writeTree(dir, { 'a/keep': '', 'b/keep': '', 'd/SKILL.md/x': '' });
       execFileSync('mkfifo', [join(dir, 'a/SKILL.md')]);
-      // A server that dies by SIGKILL leaves its socket behind.
+      // A server that SIGKILL ends leaves its socket behind.
       const server =
         'require("net").createServer().listen(process.argv[1], () => process.kill(process.pid, "SIGKILL"))';
       spawnSync(process.execPath, ['-e', server, join(dir, 'b/Skill.md')]);
@@ -69,7 +69,7 @@ describe('nothing near a skill is silent', () => {
         'skill.unreadable d/SKILL.md',
         'skill.file-case d/skill.md',
       ]);
-      // The search goes on in a folder of that name.
+      // The search continues in a folder of that name.
       expect(skills.map(({ id, dir: folder }) => [id, folder])).toEqual([
         ['public.d', 'd'],
         ['public.in', 'c/SKILL.md/in'],
@@ -77,7 +77,7 @@ describe('nothing near a skill is silent', () => {
     });
   });
 
-  test('what lies beyond the depth is counted, and up to ten are named', () => {
+  test('skills below the depth limit are counted, and up to ten are named', () => {
     const deep = (count: number): Tree =>
       Object.fromEntries(
         Array.from({ length: count }, (_, n) => [
@@ -96,7 +96,7 @@ describe('nothing near a skill is silent', () => {
     expect(message({ '1/2/3/4/5/6/7/notes.md': 'x' })).toContain('; no SKILL.md lies there.');
   });
 
-  test('copies of one skill are one line, and a duplicate among them is an error of its own', () => {
+  test('copies of one skill share one finding, and a duplicate among them is a separate error', () => {
     const files: Tree = { 'z/a/SKILL.md': skillText('a', 'Other.') };
     for (let n = 10; n < 23; n += 1) files[`c${n}/a/SKILL.md`] = skillText('a', 'Same.');
     withLibrary({ files }, ({ subsystem }) => {
@@ -111,7 +111,7 @@ describe('nothing near a skill is silent', () => {
     });
   });
 
-  test('copies of which one may be run and the other not are no copies', () => {
+  test('folders that differ only in an executable bit are not copies', () => {
     const text = skillText('a', 'Same.');
     expect(found({ 'x/a/SKILL.md': text, 'y/a/SKILL.md': { text, executable: true } })).toEqual([
       'skill.duplicate y/a/SKILL.md',
@@ -119,7 +119,7 @@ describe('nothing near a skill is silent', () => {
   });
 });
 
-test('files and folders whose paths no sandbox takes are left out of their skill, one finding a folder', () => {
+test('files and folders with paths that no sandbox can take are left out of their skill, with one finding for each folder', () => {
   const files: Tree = {
     'a/SKILL.md': skillText('a', 'One.'),
     'a/kept.txt': '1',
@@ -177,7 +177,7 @@ describe('a skill that is left out', () => {
     ]);
   });
 
-  test('for its folder name keeps them, too; one whose frontmatter cannot be read has those of the file only', () => {
+  test('because of its folder name keeps them too; with unreadable frontmatter it has only the findings of the file', () => {
     const text = '---\nname: b\ndescription: D.\nnamespace: internal\n---\nx';
     withLibrary({ roots: [{ kind: 'user', files: { '___/SKILL.md': text } }] }, ({ subsystem }) => {
       expect(subsystem.skills).toEqual([]);
@@ -202,7 +202,7 @@ describe('roots', () => {
       writeTree(dir, { 'a/SKILL.md': skillText('a', 'A.') });
       const load = (root: { trusted?: boolean }) =>
         loadSkillsSubsystem({ roots: [{ kind: 'project', path: dir, ...root }] });
-      // What is not found below is there.
+      // The skill is there, so only the trust decides below.
       expect(load({ trusted: true }).skills.map(({ id }) => id)).toEqual(['custom.a']);
       const subsystem = load(trusted === undefined ? {} : { trusted });
       expect(subsystem.skills).toEqual([]);
@@ -210,7 +210,7 @@ describe('roots', () => {
     });
   });
 
-  test('an override frees its own id and no other one', () => {
+  test('an override frees only its own id', () => {
     const claim = (name: string): string => skillText(name, `${name}.`, 'namespace: public');
     const files = { 'a/SKILL.md': claim('a'), 'b/SKILL.md': claim('b') };
     withLibrary({ roots: [{ kind: 'custom', files }], overrides: ['public.a'] }, ({ subsystem }) => {
@@ -221,7 +221,7 @@ describe('roots', () => {
     });
   });
 
-  test('an override for another namespace than public and internal is unused, and so is one that nobody claims', () => {
+  test('an override is unused if its namespace is neither public nor internal, or no skill claims it', () => {
     const files = { 'a/SKILL.md': skillText('a', 'A.'), 'b/SKILL.md': skillText('b', 'B.', 'namespace: public') };
     const overrides = ['custom.a', 'public.b', 'public.a'];
     withLibrary({ roots: [{ kind: 'custom', files }], overrides }, ({ subsystem }) => {

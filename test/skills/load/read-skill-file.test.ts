@@ -17,7 +17,7 @@ const files = {
 };
 
 describe('readSkillFile()', () => {
-  test('gives line ranges of at most 2,000 lines, and says whether more follow', () => {
+  test('returns at most 2,000 lines, and tells whether more follow', () => {
     withLibrary({ files }, ({ subsystem }) => {
       const read = (offset?: number, limit?: number) => subsystem.readSkillFile('sk:a', 'lines.txt', { offset, limit });
       expect(read()).toMatchObject({ offset: 0, lines: 2_500, more: true });
@@ -39,7 +39,7 @@ describe('readSkillFile()', () => {
     });
   });
 
-  test('gives text as it is read everywhere, and bytes as they are', () => {
+  test('returns text in its decoded form, and bytes unchanged', () => {
     withLibrary({ files }, ({ subsystem }) => {
       expect(subsystem.readSkillFile('a', 'windows.txt')).toMatchObject({ text: 'one\ntwo', lines: 2, bytes: 11 });
       const bytes = subsystem.readSkillFile('a', 'windows.txt', { as: 'bytes' });
@@ -47,7 +47,7 @@ describe('readSkillFile()', () => {
     });
   });
 
-  test('says what a binary file is and how big when it is asked as text', () => {
+  test('names the kind and size of a binary file that is read as text', () => {
     withLibrary({ files }, ({ subsystem }) => {
       expect(() => subsystem.readSkillFile('a', 'logo.png')).toThrow(
         'Cannot read "logo.png" of public.a as text: it is a binary file (image/png), got 10 bytes.',
@@ -56,14 +56,14 @@ describe('readSkillFile()', () => {
     });
   });
 
-  test('reads 10 MiB and not a byte more', () => {
+  test('reads 10 MiB but not a byte more', () => {
     withLibrary({ files }, ({ subsystem }) => {
       expect(subsystem.readSkillFile('a', 'just.txt')).toMatchObject({ bytes: 10 * 1024 * 1024, lines: 1 });
       expect(codeOf(() => subsystem.readSkillFile('a', 'large.txt', { as: 'bytes' }))).toBe('file.unreadable');
     });
   });
 
-  test('holds to the policy when it knows the consumer, imports included', () => {
+  test('applies the policy of a given consumer, with imports', () => {
     const library = {
       files: {
         'public/a/SKILL.md': skillText('a', 'A.', 'import: internal.core'),
@@ -84,7 +84,7 @@ describe('readSkillFile()', () => {
     });
   });
 
-  test('reads what arrived where there is no folder any more', () => {
+  test('reads arrived bytes without the original folder', () => {
     const { descriptor, trees } = withLibrary(
       { files: { 'a/SKILL.md': skillText('a', 'A.'), 'a/x.txt': 'x' } },
       (library) => exportRuntimeGlobals(library.subsystem, { refs: ['a'], consumer: 'c' }),
@@ -94,7 +94,7 @@ describe('readSkillFile()', () => {
     expect(arrived.skillTree('a')).toBe(trees.get('public.a'));
   });
 
-  test('the hint of a refusal tells what to do', () => {
+  test('gives advice in the hint of a refusal', () => {
     withLibrary({ files }, ({ subsystem }) => {
       try {
         subsystem.readSkillFile('a', 'logo.png');

@@ -16,7 +16,7 @@ import type { Skill } from '../../../src/contracts/skills/skill.ts';
 import { readSkillTree, skillFolderOf } from '../../../src/skills/load/files/skill-bytes.ts';
 import { skillLibrary, skillText, type SkillLibrary } from '../../fixtures/skill-library.ts';
 
-/** Longer than a step of the clock that stamps inodes. */
+/** Longer than one tick of the clock for inode times, in milliseconds. */
 const CLOCK_STEP_MS = 25;
 
 let library: SkillLibrary;
@@ -39,7 +39,7 @@ const pathOf = (path: string): string => join(skillFolderOf(skill), path);
 const bytesOf = (path: string): Uint8Array | undefined => readSkillTree(skill).get(path)?.bytes;
 const textOf = (path: string): string => Buffer.from(bytesOf(path) ?? []).toString();
 
-it('gives the same bytes in memory while nothing changes', () => {
+it('returns the same bytes in memory while nothing changes', () => {
   const first = readSkillTree(skill);
   const second = readSkillTree(skill);
   expect([...first.keys()].toSorted()).toEqual(PATHS);
@@ -48,7 +48,7 @@ it('gives the same bytes in memory while nothing changes', () => {
   expect(first.get('scripts/draw.sh')?.executable).toBe(true);
 });
 
-it('reads a skill of more than a MiB anew each time, one of just that much not', async () => {
+it('reads a skill of more than 1 MiB anew each time, but not a skill of exactly 1 MiB', async () => {
   const half = 'x'.repeat(512 * 1024);
   const frame = skillText({ name: 'large', description: 'Large.' }, '');
   using folders = skillLibrary({
@@ -68,7 +68,7 @@ it('reads a skill of more than a MiB anew each time, one of just that much not',
   expect([isKept('custom.small'), isKept('custom.large')]).toEqual([true, false]);
 });
 
-it('gives new bytes of a file that was changed, and the same of the others', () => {
+it('returns new bytes of a changed file, and the same bytes of the others', () => {
   const first = readSkillTree(skill);
   writeFileSync(pathOf('data/points.csv'), 'z\n');
   const second = readSkillTree(skill);
@@ -76,7 +76,7 @@ it('gives new bytes of a file that was changed, and the same of the others', () 
   expect(second.get('SKILL.md')?.bytes).toBe(first.get('SKILL.md')?.bytes);
 });
 
-it('gives new bytes of a file whose size and time of change are as before', () => {
+it('returns new bytes of a changed file with the same size and modification time', () => {
   const path = pathOf('data/points.csv');
   utimesSync(path, 1_000_000_000, 1_000_000_000);
   expect(textOf('data/points.csv')).toBe('x,y\n1,2\n');
@@ -89,7 +89,7 @@ it('gives new bytes of a file whose size and time of change are as before', () =
   expect(textOf('data/points.csv')).toBe('x,y\n3,4\n');
 });
 
-it('gives new bytes of a file that another one has taken the place of', () => {
+it('returns new bytes of a replaced file', () => {
   const first = textOf('data/points.csv');
   const { atime, mtime } = statSync(pathOf('data/points.csv'));
   writeFileSync(pathOf('new'), 'x,y\n5,6\n');
@@ -104,7 +104,7 @@ it('sees a change of the executable bit alone', () => {
   expect(readSkillTree(skill).get('data/points.csv')?.executable).toBe(true);
 });
 
-it('drops a file that was removed, and takes it again when it is back', () => {
+it('drops a removed file, and reads it again when it is back', () => {
   readSkillTree(skill);
   rmSync(pathOf('data/points.csv'));
   expect([...readSkillTree(skill).keys()].toSorted()).toEqual(['SKILL.md', 'scripts/draw.sh']);
@@ -115,7 +115,7 @@ it('drops a file that was removed, and takes it again when it is back', () => {
 it.each([
   ['to the file itself', (path: string) => `${path}.moved`],
   ['to another file', () => '/etc/passwd'],
-])('drops a file that a link %s has taken the place of', (_what, target) => {
+])('drops a file that was replaced by a link %s', (_what, target) => {
   const path = pathOf('data/points.csv');
   readSkillTree(skill);
   renameSync(path, `${path}.moved`);
@@ -125,9 +125,9 @@ it.each([
   }
 });
 
-it('drops a file that a link has taken the place of, though nothing of the file itself has changed', () => {
+it('drops an unchanged file whose folder became a link', () => {
   readSkillTree(skill);
-  // The inode of a file says nothing of its folder's name.
+  // The inode of a file does not depend on the name of its folder.
   renameSync(pathOf('data'), pathOf('moved'));
   mkdirSync(pathOf('data'));
   symlinkSync('../moved/points.csv', pathOf('data/points.csv'));
@@ -135,7 +135,7 @@ it('drops a file that a link has taken the place of, though nothing of the file 
   expect([...readSkillTree(skill).keys()].toSorted()).toEqual(['SKILL.md', 'scripts/draw.sh']);
 });
 
-it('is not changed for later callers by one that changes its map', () => {
+it('keeps later results unchanged when a caller changes its map', () => {
   const mine = readSkillTree(skill);
   const { bytes } = mine.get('SKILL.md') ?? {};
   mine.delete('SKILL.md');

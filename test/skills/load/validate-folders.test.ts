@@ -5,7 +5,7 @@ import { withFolder } from '../../conformance/library.ts';
 import { writeTree } from '../../conformance/write-tree.ts';
 import { skillText } from '../text/skill-text.ts';
 
-test('validateSkills() on a root reports duplicates, copies and what lies too deep as a list of it does', () => {
+test('validateSkills() on a root reports duplicates, copies and too deep folders like loading does', () => {
   withFolder((dir) => {
     const [root, same] = [join(dir, 'skills'), skillText('a', 'Same.')];
     writeTree(root, { 'public/a/SKILL.md': same, 'x/a/SKILL.md': same, 'y/a/SKILL.md': skillText('a', 'Other.') });
@@ -26,7 +26,7 @@ test('validateSkills() on a root reports duplicates, copies and what lies too de
   });
 });
 
-test('validateSkills() names duplicates and copies by the id that their rows have', () => {
+test('validateSkills() names duplicates and copies by the ids of their rows', () => {
   withFolder((dir) => {
     const same = skillText('dup', 'Same.');
     writeTree(dir, { 'a/dup/SKILL.md': same, 'b/dup/SKILL.md': same, 'c/dup/SKILL.md': skillText('dup', 'Other.') });
@@ -42,7 +42,7 @@ test('validateSkills() names duplicates and copies by the id that their rows hav
   });
 });
 
-test('validateSkills() takes copies for no fault', () => {
+test('validateSkills() treats copies as valid', () => {
   withFolder((dir) => {
     const same = skillText('a', 'Same.');
     writeTree(dir, { 'x/a/SKILL.md': same, 'y/a/SKILL.md': same });
@@ -55,7 +55,7 @@ test('validateSkills() takes copies for no fault', () => {
   });
 });
 
-test('a folder without skills, and one that is not there, are findings', () => {
+test('a folder without skills and a missing folder are findings', () => {
   withFolder((dir) => {
     for (const path of [dir, join(dir, 'none')]) {
       for (const strict of [true, false]) {
@@ -109,7 +109,7 @@ test.each<[string, Parameters<typeof writeTree>[1], boolean, (string | number)[]
       [`${name.split('.')[0]}.invalid`, `a/${name}`, 2, 2],
     ],
   ),
-])('validateSkills() says where there is %s', (_what, files, strict, expected) => {
+])('validateSkills() gives the place of %s', (_what, files, strict, expected) => {
   withFolder((dir) => {
     writeTree(join(dir, 'a'), files);
     const found = validateSkills(dir, { strict }).flatMap(({ diagnostics }) => diagnostics);
@@ -159,7 +159,7 @@ test.each<[string, Record<string, string>, string[]]>([
   });
 });
 
-test('loading reports the text behind # where it looks like one, also in a block that was repaired', () => {
+test('loading reports a comment behind # that looks like a text, also in a repaired block', () => {
   withFolder((dir) => {
     writeTree(join(dir, 'a'), {
       'SKILL.md': '---\nname: a # the name\ndescription: Use when: asked on #dev.\nlicense: "x: y" #z\n---\nBody.\n',

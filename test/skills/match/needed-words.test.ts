@@ -12,7 +12,7 @@ import { searchedText, holdsWord, soughtWord } from '../../../src/skills/text/wo
 import { compareCodePoints, oneLine } from '../../../src/skills/text/text.ts';
 import { hasWord } from '../../../src/skills/text/words/whole-word.ts';
 
-/** Characters with several case forms, without any, of more than one unit, and those that patterns are made of. */
+/** Characters with several case forms, with none, and of several units, and those that patterns consist of. */
 const CHARACTERS = [...'abkKsSxß09 \n-_.ſKẞıİiIσςΣΟüÜéßĿŒßZ中😀𐐀𐐨', 'e\u0301', '\u0345', 'DŽ', 'Dž', 'ST', 'ſt'];
 const character = fc.constantFrom(...CHARACTERS);
 const literal = fc.array(character, { maxLength: 6 }).map((parts) => parts.join(''));
@@ -40,13 +40,13 @@ const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
   ),
 }));
 
-/** The patterns that today's way finds: each compiled and searched alone. */
+/** The patterns that match without the filter: each is compiled and searched alone. */
 function oneByOne(sources: readonly string[], query: string): string[] {
   return sources.filter((source) => {
     try {
       return RE2JS.compile(source, RE2JS.CASE_INSENSITIVE).test(query);
     } catch {
-      return false; // a pattern that cannot be used finds nothing
+      return false; // an unusable pattern matches nothing
     }
   });
 }
@@ -59,7 +59,7 @@ function bySearch(sources: readonly string[], query: string): string[] {
 }
 
 describe('neededWords()', () => {
-  test('rules no pattern out that matches', () => {
+  test('rules out no matching pattern', () => {
     const sources = fc.array(pattern, { maxLength: 5 });
     fc.assert(
       fc.property(sources, queryText, (patterns, query) => {
@@ -69,7 +69,7 @@ describe('neededWords()', () => {
     );
   });
 
-  test('rules no literal out that a text holds in another case', () => {
+  test('rules out no literal that a text holds in another case', () => {
     const swap = (text: string, up: boolean): string => (up ? text.toUpperCase() : text.toLowerCase());
     fc.assert(
       fc.property(quoted, fc.boolean(), queryText, (source, up, around) => {
@@ -80,7 +80,7 @@ describe('neededWords()', () => {
     );
   });
 
-  test('knows all case forms that the engine takes for one character', () => {
+  test('knows all case forms that the engine treats as one character', () => {
     const cased: string[] = [];
     for (let point = 0; point <= 0x10ffff; point += 1) {
       if (point >= 0xd800 && point <= 0xdfff) continue;
@@ -112,7 +112,7 @@ describe('neededWords()', () => {
   });
 });
 
-test('holdsWord() is what includes() is', () => {
+test('holdsWord() equals includes()', () => {
   fc.assert(
     fc.property(queryText, literal, fc.nat(40), fc.nat(8), (text, word, start, length) => {
       const where = searchedText(text);
@@ -123,7 +123,7 @@ test('holdsWord() is what includes() is', () => {
   );
 });
 
-test('matchSkills() finds what each trigger finds alone, and says so', () => {
+test('matchSkills() finds and reports the same matches as each trigger alone', () => {
   const word = fc.oneof(literal, fc.constantFrom('greet', 'plan-b', 'a b', 'copy', 'c++', '表格', 'Straße'));
   const written = fc.array(fc.oneof(word, quoted, pattern), { minLength: 1, maxLength: 4 });
   const skill = fc.record({
@@ -151,7 +151,7 @@ test('matchSkills() finds what each trigger finds alone, and says so', () => {
   );
 });
 
-/** The hits of one skill, each trigger looked for alone. */
+/** The hits of one skill, with a separate search for each trigger. */
 function hitsOf({ id, skillId, name, fields: { triggers } }: Skill, query: string): string[] {
   const folded = foldText(query);
   const forMention = foldForMention(query);

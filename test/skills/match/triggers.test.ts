@@ -10,7 +10,7 @@ import { verbForms } from '../../../src/skills/match/triggers.ts';
 import { hasWord } from '../../../src/skills/text/words/whole-word.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';
 
-/** A skill as the loader makes it, with what matching looks at. */
+/** A skill in the form of the loader, with the fields that matching reads. */
 function skillOf(skillId: string, frontMatter: string): Skill {
   const bytes = new TextEncoder().encode(`---\nname: ${skillId}\ndescription: D.\n${frontMatter}\n---\nBody.\n`);
   const { fields, extra, body, brief, diagnostics } = parseSkillMarkdown(bytes, { folder: skillId });
@@ -33,7 +33,7 @@ describe('threats by patterns', () => {
   ])('J01 J02 %s takes linear time', (pattern, query, found) => {
     const { patterns, diagnostics } = compilePatterns([pattern]);
     expect(diagnostics).toEqual([]);
-    // A backtracking engine needs longer than the universe.
+    // A backtracking engine would need longer than the age of the universe.
     expect(cpuMs(() => expect(patterns[0]?.test(query)).toBe(found))).toBeLessThan(2000);
   });
 
@@ -60,7 +60,7 @@ describe('threats by patterns', () => {
     expect(patterns.map(({ source }) => source)).toEqual(['ok']);
   });
 
-  test('J03 of many patterns the first fifty count', () => {
+  test('J03 only the first fifty patterns count', () => {
     const { patterns, diagnostics } = compilePatterns(Array.from({ length: 10_000 }, (_, index) => `q${index}`));
     expect(patterns).toHaveLength(50);
     expect(diagnostics.map(({ code }) => code)).toEqual(['trigger.too-many']);
@@ -158,7 +158,7 @@ describe('matchSkills()', () => {
     expect(ids(query)).toEqual(mentioned ? ['public.greeter'] : []);
   });
 
-  test('names no more skills than asked for, and ranks recent ones first among equals', () => {
+  test('returns no more skills than asked for, and ranks recent ones first among equals', () => {
     expect(ids('hello pdf')).toEqual(['public.greeter', 'public.pdf-press']);
     expect(ids('hello pdf', { recent: ['public.pdf-press'] })).toEqual(['public.pdf-press', 'public.greeter']);
     expect(ids('hello pdf', { max: 1 })).toEqual(['public.greeter']);

@@ -15,13 +15,13 @@ afterEach(() => {
 
 const read = (text: string) => readFrontMatter(text, { recover: false });
 
-/** The rule of the formats, said once more: the first line and the next one that are `---`, blanks behind them allowed. */
+/** An independent form of the rule: the first line and the next line that are `---`, with optional blanks behind them. */
 function expected(text: string): { block: string; body: string } | undefined {
   const match = /^---[ \t]*\n([^]*?)(?<=^|\n)---[ \t]*(?:\n([^]*))?$/.exec(text);
   return match === null ? undefined : { block: match[1] ?? '', body: match[2] ?? '' };
 }
 
-test('whatever lines a file has, it is split at the fences of the formats', () => {
+test('a file of any lines is split at the fences of the formats', () => {
   const line = fc.constantFrom(
     '---',
     '--- \t',
@@ -55,7 +55,7 @@ test('whatever lines a file has, it is split at the fences of the formats', () =
   expect(whole).toBeGreaterThan(0);
 });
 
-test('no engine of gray-matter is asked, and nothing is kept in its cache', () => {
+test('no engine of gray-matter is called, and its cache stays empty', () => {
   const text = '---\na: 1\n---\nBody.\n';
   let asked = 0;
   engines['yaml'] = {
@@ -65,7 +65,7 @@ test('no engine of gray-matter is asked, and nothing is kept in its cache', () =
     },
   };
   matter(text, {});
-  // Used plainly it asks the engine; now the count says what the cage lets through.
+  // A plain call does call the engine, so the count detects a leak of the cage.
   expect(asked).toBe(1);
   expect(read(text).ok).toBe(true);
   expect(read('---\nb: [\n---\n').ok).toBe(false);
@@ -73,7 +73,7 @@ test('no engine of gray-matter is asked, and nothing is kept in its cache', () =
   expect(Object.keys(cache)).toEqual([]);
 });
 
-test('a block of blank lines costs what YAML makes of it, and nothing of the pattern of gray-matter', () => {
+test('a block of blank lines costs only its YAML parsing, without the slow pattern of gray-matter', () => {
   const block = `a: 1\n${'\n'.repeat(15_000)}`;
   const text = `---\n${block}---\nBody.\n`;
   const least = { ours: Infinity, yaml: Infinity, pattern: Infinity };
@@ -94,7 +94,7 @@ test('a block of blank lines costs what YAML makes of it, and nothing of the pat
   expect(least.ours).toBeLessThan(least.yaml + 0.6 * least.pattern);
 });
 
-test('what is shortened for gray-matter is whole in what is read', () => {
+test('text that is shortened for gray-matter stays complete in the result', () => {
   const block = `a: |\n  x\n${' \n'.repeat(300)}  ---\n\n${'\n'.repeat(300)}`;
   expect(read(`---\n${block}---\n\n\nBody.\n`)).toMatchObject({ ok: true, block, body: '\n\nBody.\n' });
 });

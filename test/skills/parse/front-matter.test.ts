@@ -32,7 +32,7 @@ describe('threats to frontmatter', () => {
     expect(codes(text)).toEqual(['frontmatter.yaml']);
   });
 
-  test('I04 changing what was read does not change the next reading', () => {
+  test('I04 changing a result does not change the next reading', () => {
     const text = skill('tags: [a]\nmetadata: {k: {deep: 1}}\nother: {x: 1}');
     const first = parse(text);
     first.fields.tags?.push('b');
@@ -99,9 +99,9 @@ describe('threats to frontmatter', () => {
     ['10 MB', skill(`x: ${'y'.repeat(10_000_000)}`), 'skill.too-large'],
     ['a key of 900 KB', skill(`${'k'.repeat(900_000)}: 1`), 'frontmatter.too-large'],
     ['300,000 lines without an end', `---\n${'x\n'.repeat(300_000)}`, 'frontmatter.unclosed'],
-    ['100,000 rules that are no fence', `---\n${'---x\n'.repeat(100_000)}`, 'frontmatter.unclosed'],
+    ['100,000 ruled lines that are not fences', `---\n${'---x\n'.repeat(100_000)}`, 'frontmatter.unclosed'],
   ])('I09 %s ends quickly with one error', (_, text, code) => {
-    // Twenty milliseconds of an idle machine's processor; without our limits, minutes.
+    // Twenty milliseconds of CPU time on an idle machine; without our limits, minutes.
     expect(cpuMs(() => expect(codes(text)).toEqual([code]))).toBeLessThan(2_000);
   });
 
@@ -177,7 +177,7 @@ describe('recovery of unquoted colons', () => {
     expect(values('x: a: b\n  # note: this\ny: 1')).toEqual({ x: 'a: b', y: 1, codes: ['frontmatter.recovered'] });
   });
 
-  test('leaves quoted, flow and block values alone, those in lists too', () => {
+  test('leaves quoted, flow and block values alone, also in lists', () => {
     const untouched =
       'b: |\n  k: v: w\n\n  k: v: w\nq: "one\n  k: v: w"\ns:\n  - >-\n    k: v: w\n  - "k: v: w"\nt: !!str |\n  k: v: w\n';
     expect(values(`${untouched}x: a: b`)).toEqual({
@@ -204,7 +204,7 @@ describe('recovery of unquoted colons', () => {
 });
 
 describe('fields', () => {
-  test('keep the parts of triggers and provider that cannot be used in extra', () => {
+  test('keep unusable parts of triggers and provider in extra', () => {
     const { fields, extra, diagnostics } = parse(
       skill('triggers: {keywords: "a, b", verbs: {x: 1}, patterns: one, other: 2}\nprovider: {module: m, class: [c]}'),
     );
@@ -228,7 +228,7 @@ describe('fields', () => {
     ['tools', 'x', 'a list'],
     ['triggers', '[{a: b}]', 'a map of keywords, verbs and patterns, a text cut at commas, or a list of texts'],
     ['provider', 'x', 'a map of module and class'],
-  ])('of an unusable shape say what %s may be', (key, value, allowed) => {
+  ])('of an unusable shape name the allowed values of %s', (key, value, allowed) => {
     expect(parse(skill(`${key}: ${value}`)).diagnostics).toEqual([
       {
         code: 'skill.field-type',
@@ -270,7 +270,7 @@ describe('fields', () => {
   });
 });
 
-test('parseSkillMarkdown() and validateStrict() never throw, whatever the bytes are', () => {
+test('parseSkillMarkdown() and validateStrict() never throw, for any bytes', () => {
   const pieces = fc.constantFrom(
     '---\n',
     'name',

@@ -12,7 +12,7 @@ function read(block: string): { description: string | undefined; codes: string[]
   };
 }
 
-describe('quoted values that go on no deeper than their key', () => {
+describe('quoted values that continue no deeper than their key', () => {
   test.each<[string, string, string]>([
     ['at column 0', 'description: "a\nb"', 'a b'],
     ['with an escape and an empty line', 'description: "a \\"x\\"\n\nb: c"', 'a "x"\nb: c'],
@@ -34,15 +34,15 @@ describe('quoted values that go on no deeper than their key', () => {
   });
 
   test.each([
-    ['that nothing closes', 'description: "a\nb\nversion: 1'],
-    ['with something behind the closing quote', 'description: "a\nb" c'],
+    ['without a closing quote', 'description: "a\nb\nversion: 1'],
+    ['with text behind the closing quote', 'description: "a\nb" c'],
     ['in a list, without a key', 'description: x\nz:\n- "a\nb"'],
-  ])('%s is no case for it', (_name, block) => {
+  ])('%s is not repaired', (_name, block) => {
     expect(read(block)).toEqual({ description: undefined, codes: [expect.stringMatching(/^frontmatter\.yaml /)] });
   });
 });
 
-describe('faults of YAML are sentences with their place and advice', () => {
+describe('faults of YAML have place, explanation and advice', () => {
   test.each<[string, string, string]>([
     ['description: **bold** text', '2:23', 'a value that begins with * is an alias to YAML; put it in quotes'],
     ['description: *ref', '2:14', 'a value that begins with * is an alias to YAML; put it in quotes'],

@@ -10,7 +10,7 @@ import { skillText } from '../text/skill-text.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';
 
 const SECRET = 'canary-of-the-host';
-/** As long as the secret: a size alone doesn't tell them apart. */
+/** As long as the secret, so that the size alone does not reveal a change. */
 const OWN = 'text-of-the-skill.';
 
 /** A host folder with a secret beside a root with one skill, `alpha`. */
@@ -25,7 +25,7 @@ function withHost<T>(files: Tree, use: (host: { dir: string; root: string; skill
 
 const load = (root: string) => loadSkillsSubsystem({ roots: [{ kind: 'builtin', path: root }] });
 
-/** Everything of the skills that could leave the process. */
+/** All content of the skills that could leave the process. */
 function everythingOf(subsystem: ReturnType<typeof load>): string {
   const exported = exportRuntimeGlobals(subsystem, { refs: subsystem.skills.map(({ id }) => id), consumer: 'c' });
   const files = [...exported.trees.values()].flatMap((tree) => [...tree.values()]);
@@ -56,7 +56,7 @@ describe('L01 links in a skill folder', () => {
 });
 
 describe('L02 folders that link to themselves', () => {
-  test('loadSkillsSubsystem() ends at once on two self-links', () => {
+  test('loadSkillsSubsystem() terminates at once on two self-links', () => {
     const links: Tree = {
       'loop/a': { symlink: '.' },
       'loop/b': { symlink: '.' },
@@ -64,7 +64,7 @@ describe('L02 folders that link to themselves', () => {
       'public/alpha/b': { symlink: '..' },
     };
     withHost(links, ({ root }) => {
-      // Each turn of a loop would be a path of its own, and two loops beside each other double them at every depth.
+      // Each round of a loop would be a new path, and two loops double the paths at every depth.
       const takenMs = cpuMs(() => expect(load(root).skills.map(({ files }) => files.length)).toEqual([1]));
       expect(takenMs).toBeLessThan(2_000);
     });
@@ -96,7 +96,7 @@ describe('L02 folders that link to themselves', () => {
 });
 
 describe('L03 a link in the middle of a path', () => {
-  test('a folder that becomes a link after loading gives nothing of the host away', () => {
+  test('a folder that becomes a link after loading leaks nothing of the host', () => {
     withHost({ 'public/alpha/data/secret.txt': OWN }, ({ dir, root, skill }) => {
       const subsystem = load(root);
       rmSync(join(skill, 'data'), { recursive: true });
@@ -107,7 +107,7 @@ describe('L03 a link in the middle of a path', () => {
     });
   });
 
-  test('a root whose skill folder is swapped for a link gives nothing away either', () => {
+  test('a root whose skill folder is swapped for a link leaks nothing either', () => {
     withHost({ 'public/alpha/secret.txt': OWN }, ({ dir, root, skill }) => {
       const subsystem = load(root);
       renameSync(skill, join(dir, 'moved'));
@@ -163,7 +163,7 @@ describe('L05 paths that lead elsewhere', () => {
     'constructor',
   ];
 
-  test.each(paths)('readSkillFile() knows nothing called %j', (path) => {
+  test.each(paths)('readSkillFile() refuses the path %j', (path) => {
     const files: Tree = {
       'public/beta/SKILL.md': skillText('beta', 'Beta.'),
       'public/alpha-evil/SKILL.md': skillText('alpha-evil', 'Evil.'),
@@ -178,7 +178,7 @@ describe('L05 paths that lead elsewhere', () => {
 });
 
 describe('L07 packaging', () => {
-  test('skillTree() never holds what a link names, not even one made after loading', () => {
+  test('skillTree() never holds the target of a link, even if the link was made after loading', () => {
     withHost({ 'public/alpha/a.txt': 'own' }, ({ dir, root, skill }) => {
       const subsystem = load(root);
       symlinkSync(join(dir, 'host/secret.txt'), join(skill, 'late.txt'));

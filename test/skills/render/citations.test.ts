@@ -33,7 +33,7 @@ describe('citation tokens', () => {
     expect(rewrite(text, [row(1)], [{ sid: 1, url: 'https://other.example/' }]).text).toBe(expected);
   });
 
-  test('with huge numbers and many ranges stay cheap', () => {
+  test('stay cheap with huge numbers and many ranges', () => {
     const sources = Array.from({ length: 1000 }, (_, index) => row(index + 1));
     const takenMs = cpuMs(() => {
       expect(rewrite(`x [[S:${'9'.repeat(100_000)}]]`, sources)).toEqual({ text: 'x', codes: ['citation.unmapped'] });
@@ -58,7 +58,7 @@ describe('the pool', () => {
     expect(initial).toEqual([{ sid: 2, url: 'https://example.com/a' }]);
   });
 
-  test('finds a row again by what was filled in', () => {
+  test('finds a row by a value that was filled in', () => {
     const pool = createSourcesPool([{ sid: 3, physical_path: 'a.pdf' }]);
     pool.merge([{ url: 'https://example.com/a', physical_path: 'a.pdf' }]);
     expect([...pool.merge([{ sid: 8, url: 'https://example.com/a/' }])]).toEqual([[8, 3]]);
@@ -77,7 +77,7 @@ const rows = fc.uniqueArray(fc.record({ sid: fc.integer({ min: 1, max: 12 }), ur
   selector: ({ sid }) => sid,
   maxLength: 6,
 });
-// Words stand around every token: where one is removed, what is left must not become a fence or another run of backticks.
+// Words surround every token, so that its removal cannot create a fence or join runs of backticks.
 const text = fc
   .array(
     fc.constantFrom(
@@ -119,7 +119,7 @@ test('normalizeUrl() is idempotent', () => {
   fc.assert(
     fc.property(fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string()), (written) => {
       const once = normalizeUrl(written).url;
-      // A path may end in several slashes, of which one goes each time.
+      // A path may end in several slashes; each call removes one.
       if (!once.split('?')[0]?.endsWith('/')) expect(normalizeUrl(once).url).toBe(once);
     }),
   );

@@ -10,7 +10,7 @@ function rendered(files: Tree, variant?: 'compact') {
   });
 }
 
-test('lines of code that get a backslash are counted, at the first of them; others are not code', () => {
+test('escaped lines of code are counted, at the place of the first; other escaped lines are not', () => {
   const fence = ['```', '[ACTIVE SKILLS]', '  ## Skill: x', '```'].join('\n');
   const body = [
     '',
@@ -38,7 +38,7 @@ test('lines of code that get a backslash are counted, at the first of them; othe
   expect(rendered({ 'a/SKILL.md': skillText('a', '# Skill: y\n`\n[ACTIVE SKILLS]`') }).found).toEqual([]);
 });
 
-test('what is found in compact.md names compact.md', () => {
+test('findings in compact.md name compact.md', () => {
   const files = { 'a/SKILL.md': skillText('a', 'Long.'), 'a/compact.md': '\n```\n[ACTIVE SKILLS]\n' };
   expect(rendered(files, 'compact').found).toEqual([['render.escaped', 'a/compact.md', 3, 1]]);
   expect(rendered({ 'a/SKILL.md': skillText('a', '  ') }).found).toEqual([

@@ -27,8 +27,8 @@ const library = {
   },
 };
 
-describe('what stays out of catalogs and matches', () => {
-  test('is told with its reason', () => {
+describe('a skill that is left out of catalogs and matches', () => {
+  test('is reported with its reason', () => {
     withLibrary(library, ({ subsystem }) => {
       const forModels = 'models may not invoke it (disable-model-invocation)';
       const { ids, leftOut } = subsystem.skillsGalleryText({ consumer: 'writer' });
@@ -50,7 +50,7 @@ describe('what stays out of catalogs and matches', () => {
     });
   });
 
-  test('only a name without wildcard brings a skill with default_enabled: false back, in sessions too', () => {
+  test('with default_enabled: false is enabled only by a name without wildcard, also in sessions', () => {
     withLibrary(library, ({ subsystem }) => {
       expect(subsystem.enabledByName({ consumer: 'writer' })).toEqual(['custom.hand', 'custom.named']);
       expect(subsystem.enabledByName({ consumer: 'reader' })).toEqual([]);
@@ -64,7 +64,7 @@ describe('what stays out of catalogs and matches', () => {
     });
   });
 
-  test('a skill that models may not invoke loads by an explicit reference and by an import, also in a sandbox', () => {
+  test('because models may not invoke it still loads by an explicit reference and by an import, also in a sandbox', () => {
     withLibrary(library, ({ subsystem }) => {
       const selection = { refs: ['custom.hand', 'custom.plain'], consumer: 'writer' };
       const { descriptor, trees, active } = exportRuntimeGlobals(subsystem, selection);
@@ -79,7 +79,7 @@ describe('what stays out of catalogs and matches', () => {
     });
   });
 
-  test('a session lets go of nothing that it never held: what models may not invoke is never active', () => {
+  test('because models may not invoke it is never active in a session', () => {
     withLibrary(library, ({ subsystem }) => {
       const skills = subsystem.skills;
       const session = createTriggerSession();
@@ -130,7 +130,7 @@ describe('a skill that requires a tool which is not offered', () => {
     });
   });
 
-  test('is there where all of its tools are, and where none is known', () => {
+  test('is offered if all of its tools are offered, or if the tools are unknown', () => {
     withLibrary(needing, ({ subsystem }) => {
       for (const offered of [undefined, [...tools, 'crm.add']]) {
         expect(subsystem.catalog({ tools: offered }).ids).toContain('custom.needs');
@@ -140,7 +140,7 @@ describe('a skill that requires a tool which is not offered', () => {
     });
   });
 
-  test('still loads by an import, and the policy goes first', () => {
+  test('still loads by an import, unless the policy denies it', () => {
     withLibrary(needing, ({ subsystem }) => {
       const imported = subsystem.importSkillset(['custom.above'], { tools: [] });
       expect(imported.skills.map(({ id }) => id)).toEqual(['custom.needs', 'custom.above']);
@@ -155,7 +155,7 @@ describe('a skill that requires a tool which is not offered', () => {
 
 const NAMED = 3;
 
-test('of many tools that are missing some are named, and the others counted', () => {
+test('the reason names some of many missing tools, and counts the others', () => {
   const needing = (count: number): Skill =>
     ({
       tools: Array.from({ length: count }, (_each, index) => ({ id: `t${index}`, required: true })),

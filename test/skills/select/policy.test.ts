@@ -40,27 +40,24 @@ describe('policyFor()', () => {
     expect(policyFor({ c: { disabled: ['public.cafe\u0301'] } }, 'c').denies('public.café')).toBe(true);
   });
 
-  test.each([undefined, '*', 'c'])(
-    'the enabled of every consumer has no effect for %s, its disabled has',
-    (consumer) => {
-      const policy = policyFor({ '*': { enabled: ['a'], disabled: ['b'] } }, consumer);
-      expect([policy.allows('public.other'), policy.names('public.a')]).toEqual([true, false]);
-      expect([policy.denies('public.b'), policy.allows('public.b')]).toEqual([true, false]);
-    },
-  );
+  test.each([undefined, '*', 'c'])('ignores enabled of every consumer for %s, but applies its disabled', (consumer) => {
+    const policy = policyFor({ '*': { enabled: ['a'], disabled: ['b'] } }, consumer);
+    expect([policy.allows('public.other'), policy.names('public.a')]).toEqual([true, false]);
+    expect([policy.denies('public.b'), policy.allows('public.b')]).toEqual([true, false]);
+  });
 
-  test('a rule of its own is joined by what is disabled for all, which wins', () => {
+  test('combines its own rule with disabled of every consumer, which wins', () => {
     const policy = policyFor({ '*': { disabled: ['b'] }, c: { enabled: ['a', 'b', 'd*'], disabled: ['d1'] } }, 'c');
     const allowed = ['a', 'b', 'c', 'd1'].filter((id) => policy.allows(`public.${id}`));
     const named = ['a', 'b', 'c', 'd1'].filter((id) => policy.names(`public.${id}`));
     const denied = ['a', 'b', 'c', 'd1'].filter((id) => policy.denies(`public.${id}`));
-    // A pattern with a wildcard, and one without a namespace, which stands for public.
+    // One pattern has a wildcard; the other lacks a namespace and means public.
     expect([allowed, named, denied]).toEqual([['a'], ['a', 'b'], ['b', 'd1']]);
   });
 });
 
 describe('checkPolicy()', () => {
-  test('reports what matches no skill, each pattern by itself, and an enabled for all', () => {
+  test('reports each pattern that matches no skill, and enabled of every consumer', () => {
     const config = { '*': { enabled: ['a'], disabled: ['x'] }, c: { enabled: ['y*', 'internal.*'], disabled: ['a'] } };
     const found = checkPolicy(config, ['public.a', 'internal.b']);
     expect(found.map(({ code, message }) => [code, /"[^"]*"/.exec(message)?.[0]])).toEqual([

@@ -10,7 +10,7 @@ const resolve = (reference: string, shown: readonly string[] | undefined = short
 describe('resolveReference()', () => {
   it.each([
     ['a full id', 'internal.b', 'internal.b'],
-    ['an id without a dot, of public alone', 'a', 'public.a'],
+    ['an id without a dot, in public only', 'a', 'public.a'],
     ['an id of internal without a dot', 'b', undefined],
     ['blanks around it', ' a\n', 'public.a'],
     ['another form of its letters', '\uFF41', 'public.a'],
@@ -22,11 +22,11 @@ describe('resolveReference()', () => {
     ['a prefix in the middle', 'custom.skills.c', 'custom.skills.c'],
     ['a short id', 'SK1', 'internal.b'],
     ['a short id after its prefix', 'skill:sk1', 'internal.b'],
-    ['a short id of one that is not loaded', 'SK2', undefined],
-    ['a short id that was not given', 'SK3', undefined],
-    ['an id that ends as a short one', 'desk1', 'public.desk1'],
-    ['an id that begins as a short one', 'sk1a', 'public.sk1a'],
-    ['an id like a short one, which begin at 1', 'sk0', 'public.sk0'],
+    ['a short id of a skill that is not loaded', 'SK2', undefined],
+    ['a short id beyond the snapshot', 'SK3', undefined],
+    ['an id that ends like a short id', 'desk1', 'public.desk1'],
+    ['an id that begins like a short id', 'sk1a', 'public.sk1a'],
+    ['an id like a short id, but below 1', 'sk0', 'public.sk0'],
     ['nothing', '', undefined],
   ])('takes %s', (_what, reference, id) => {
     expect(resolve(reference)).toBe(id);
@@ -37,7 +37,7 @@ describe('resolveReference()', () => {
   });
 });
 
-it('bareReference() takes one prefix of each kind away', () => {
+it('bareReference() removes one prefix of each kind', () => {
   const references = ['sk:skills.a', ' skill:a ', 'skills.a', 'a.skills.b', 'sk:sk:a', '\uFF41'];
   expect(references.map(bareReference)).toEqual(['a', 'a', 'a', 'a.skills.b', 'sk:a', 'a']);
 });

@@ -29,7 +29,7 @@ test.each<[string, string]>([
   });
 });
 
-test('a reference that means nothing names nothing, and nobody is told of what the policy hides', () => {
+test('a reference to no skill gets no suggestion, and suggestions never name a denied skill', () => {
   const agents_config = { writer: { disabled: ['public.wiki-submit'] } };
   withLibrary({ roots, agents_config }, ({ subsystem }) => {
     const reason = (ref: string, consumer?: string) => subsystem.resolve([ref], { consumer }).rows[0]?.reason;
@@ -39,7 +39,7 @@ test('a reference that means nothing names nothing, and nobody is told of what t
   });
 });
 
-test('an unknown import says where it stands and which id there is', () => {
+test('the finding of an unknown import names its place and the similar id', () => {
   withLibrary({ roots }, ({ subsystem }) => {
     expect(subsystem.importSkillset(['custom.my-skill-v2']).diagnostics).toEqual([
       {

@@ -12,15 +12,15 @@ describe('decodeFaultPlace()', () => {
     ['half a character', [...Buffer.from('ok\n'), 0xe2, 0x82], { line: 2, column: 1 }],
     ['half a replacement character', [...Buffer.from('ok'), 0xef, 0xbf, 0x41], { line: 1, column: 3 }],
     ['the beginning of a replacement character at the end', [...Buffer.from('ok'), 0xef, 0xbf], { line: 1, column: 3 }],
-    ['what comes after a replacement character', [...Buffer.from('\u{fffd}'), 0xff], { line: 1, column: 2 }],
-    ['what comes after a byte order mark', [0xef, 0xbb, 0xbf, 0x61, 0xff], { line: 1, column: 2 }],
-    ['a NUL after what is no UTF-8', [0x61, 0xff, 0x00], { line: 1, column: 2 }],
+    ['a fault after a replacement character', [...Buffer.from('\u{fffd}'), 0xff], { line: 1, column: 2 }],
+    ['a fault after a byte order mark', [0xef, 0xbb, 0xbf, 0x61, 0xff], { line: 1, column: 2 }],
+    ['a NUL after invalid UTF-8', [0x61, 0xff, 0x00], { line: 1, column: 2 }],
     ['a NUL after half a character', [0x61, 0xe2, 0x82, 0x00], { line: 1, column: 2 }],
   ])('finds %s', (_what, bytes, place) => {
     expect(decodeFaultPlace(Uint8Array.from(bytes))).toEqual(place);
   });
 
-  it('finds a place in what is refused, and in nothing else', () => {
+  it('finds a place exactly in bytes that are refused', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.concat([Buffer.from('é\n'), bytes])),

@@ -22,7 +22,7 @@ const hiddenRich = fc
   .map((parts) => parts.join(''));
 
 describe('hidden characters', () => {
-  test('leave a text whatever stands around them, and joiners stay only between letters outside ASCII', () => {
+  test('are removed among any neighbours, and joiners stay only between letters outside ASCII', () => {
     expect(removeHidden('a\u200bb\u202ec\u{e0041}\ufeff')).toBe('abc');
     expect(removeHidden('👩\u200d💻 می\u200cخواهم ig\u200dnore x\u200c é\u200d\u200dé é\u200d')).toBe(
       '👩\u200d💻 می\u200cخواهم ignore x éé é',
@@ -30,7 +30,7 @@ describe('hidden characters', () => {
     expect(removeHidden('❤\ufe0f\u200d🔥')).toBe('❤\ufe0f\u200d🔥');
   });
 
-  test('are gone after one pass, and hasHidden() tells whether removal changes the text', () => {
+  test('are removed in one pass, and hasHidden() tells whether removal changes the text', () => {
     fc.assert(
       fc.property(hiddenRich, (text) => {
         const clean = removeHidden(text);
@@ -54,7 +54,7 @@ describe('oneLine()', () => {
       fc.property(anyText, (text) => {
         const line = oneLine(text);
         expect(oneLine(line)).toBe(line);
-        // oxlint-disable-next-line no-control-regex -- control characters are what must be gone
+        // oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
         expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
       }),
     );
@@ -76,7 +76,7 @@ test('codePointLength() agrees with the iteration of a string', () => {
   );
 });
 
-test('compareCodePoints() orders as the code points do, beyond U+FFFF too', () => {
+test('compareCodePoints() orders by code point, also beyond U+FFFF', () => {
   expect(['😀', '\uff5e', 'a', 'ab', ''].toSorted(compareCodePoints)).toEqual(['', 'a', 'ab', '\uff5e', '😀']);
   fc.assert(
     fc.property(anyText, anyText, (a, b) => {
@@ -107,11 +107,11 @@ test('firstSentence() knows abbreviations, versions, quotes and other scripts', 
     ['Plans. and goes on. End', 'Plans. and goes on.'],
   ];
   for (const [text, expected] of cases) expect(firstSentence(text)).toBe(expected);
-  // Texts of ASCII and others are read by other expressions.
+  // ASCII texts and other texts use different expressions.
   for (const [text, expected] of cases) expect(firstSentence(`é ${text}`)).toBe(`é ${expected}`);
 });
 
-test('J05 our own expressions take linear time on texts made against them', () => {
+test('J05 our own expressions take linear time on hostile texts', () => {
   const takenMs = cpuMs(() => {
     for (const piece of ['.', '!)', 'a.', 'u.s.', ' ', '\t', 'é\u200d', '\u200d', '👩\u200d']) {
       const text = `${piece.repeat(100_000)}x`;
@@ -119,7 +119,7 @@ test('J05 our own expressions take linear time on texts made against them', () =
       expect(hasHidden(oneLine(text))).toBe(false);
     }
   });
-  // A quadratic search needs twenty seconds for the first text alone.
+  // A quadratic search would need twenty seconds for the first text alone.
   expect(takenMs).toBeLessThan(3000);
 });
 

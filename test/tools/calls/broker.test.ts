@@ -39,8 +39,8 @@ const refused = (code: ToolCallCode, reason: RegExp) => ({
   error: { code, message: expect.stringMatching(reason) as string },
 });
 
-describe('a call that is in order', () => {
-  test('is over for its tool once it is answered, whenever the tool asks', async () => {
+describe('a valid call', () => {
+  test('aborts the signal of its tool once it is answered, even if the tool reads the signal late', async () => {
     const seen: AbortSignal[] = [];
     const kept: ToolContext[] = [];
     const broker = await brokerWith({
@@ -56,7 +56,7 @@ describe('a call that is in order', () => {
     expect([seen, kept].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  test('tells a tool that its time is over, as clocks of the platform do', async () => {
+  test('aborts a tool at its deadline with a TimeoutError, like AbortSignal.timeout()', async () => {
     const told = deferred<string>();
     const execute: Tool['execute'] = async (_args, { signal }) => {
       signal.addEventListener('abort', () => told.resolve((signal.reason as Error).name));
@@ -67,7 +67,7 @@ describe('a call that is in order', () => {
     expect(await told.promise).toBe('TimeoutError');
   });
 
-  test('has the time of its tool also for what the author of its schema does', async () => {
+  test('applies the deadline of its tool to functions in the schema too', async () => {
     const never = (): Promise<boolean> => new Promise(() => undefined);
     const input = z.object({ a: z.string().refine(never) });
     const execute: Tool['execute'] = async () => 1;
@@ -77,7 +77,7 @@ describe('a call that is in order', () => {
     );
   });
 
-  test('fails by a code of the list, whatever code its author writes', async () => {
+  test('fails with a code of the list, even if the author of the tool uses another one', async () => {
     const broker = await brokerWith({
       own: () => Promise.reject(new ToolCallError('my.code' as ToolCallCode, 'not mine')),
       listed: () => Promise.reject(new ToolCallError('tool.limit', 'enough')),
@@ -102,7 +102,7 @@ describe('a call that is in order', () => {
     expect(broker.exhausted).toBeUndefined();
   });
 
-  test('rows stand in order of start, not of end', async () => {
+  test('has its row in order of start, not of end', async () => {
     const gate = deferred<void>();
     const broker = await brokerWith({ slow: () => gate.promise, fast: async () => 1 });
     const slow = broker.call(tool(1, 'slow'), { signal: live });
@@ -128,7 +128,7 @@ describe('a call that is in order', () => {
     expect(reply).toStrictEqual({ ok: true, value: { x: 1 } });
   });
 
-  test('at most 16 calls run at once, the others wait for their turn', async () => {
+  test('waits while 16 other calls run', async () => {
     let running = 0;
     let most = 0;
     const broker = await brokerWith({
@@ -146,7 +146,7 @@ describe('a call that is in order', () => {
     expect(replies.every(({ ok }) => ok)).toBe(true);
   });
 
-  test('an answer with bytes keeps its place until they are sent; others do not', async () => {
+  test('keeps its place until the bytes of its answer are sent; without bytes it does not', async () => {
     const made = vi.fn(async (args: unknown) => (args === 'bytes' ? Buffer.from('bytes') : args));
     const broker = await brokerWith({ make: made });
     let id = 0;
@@ -176,7 +176,7 @@ describe('a call that is in order', () => {
   });
 });
 
-test('a tool with a most number of calls is called so often, and the others go on', async () => {
+test('a tool with maxCalls is called at most that often, and other tools still work', async () => {
   const execute = vi.fn(async () => 1);
   const broker = await brokerWith({ few: { description: 'Few.', maxCalls: 2, execute }, any: execute });
   const replies = [];
@@ -187,7 +187,7 @@ test('a tool with a most number of calls is called so often, and the others go o
   expect(execute).toHaveBeenCalledTimes(3);
 });
 
-test('what is answered from the record does not count for the calls of a tool', async () => {
+test('a call that is answered from the record does not count for maxCalls', async () => {
   const execute = vi.fn(async () => 'done');
   const once = { description: 'Once.', maxCalls: 1, execute };
   const broker = await brokerWith({ once }, { repeats: true });
@@ -315,7 +315,7 @@ describe('attacks', () => {
     expect(await first).toEqual({ ok: true, value: 5 });
   });
 
-  test('E06 the context names our job, whatever the arguments name', async () => {
+  test('E06 the context names our job, even if the arguments name another', async () => {
     const execute = vi.fn(async (_args: unknown, context: ToolContext) => context.jobId);
     const broker = await brokerWith({ who: execute });
     const reply = await broker.call(tool(2, 'who', { jobId: 'job-2' }), { signal: live });
@@ -366,7 +366,7 @@ describe('attacks', () => {
     );
   });
 
-  test('totals of a tool stay apart from those of the model and of the host, whatever it is called', async () => {
+  test('totals of a tool stay apart from those of the model and of the host, for any tool id', async () => {
     const broker = await brokerWith({ model: async () => 1, host: async () => 1 });
     for (const [index, target] of (['tool', 'model', 'host'] as const).entries())
       await broker.call({ id: index + 1, target, name: 'model', args: {} }, { signal: live });
@@ -379,7 +379,7 @@ describe('attacks', () => {
     });
   });
 
-  test('says of a result that it does not fit', async () => {
+  test('reports that a result does not fit', async () => {
     const broker = await brokerWith({ odd: { description: 'odd', output: z.number(), execute: async () => 'x' } });
     expect(await broker.call(tool(1, 'odd'), { signal: live })).toEqual(
       refused('tool.invalid-result', /^The result of odd does not fit: /),
@@ -466,7 +466,7 @@ describe('attacks', () => {
     });
   });
 
-  test('E13 a tool that returns what is no JSON, or too much of it, gives an error', async () => {
+  test('E13 a tool that returns a value outside of JSON, or too much JSON, gives an error', async () => {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
     const broker = await brokerWith({

@@ -15,7 +15,7 @@ function isKept(record: EffectRecord, json: unknown): boolean {
   return earlier?.state === 'done' && earlier.reply !== undefined;
 }
 
-test('an answer that is too large for what is left is not kept, and those that fit still are', () => {
+test('an answer that exceeds the remaining memory is not kept, but later answers that fit are', () => {
   const record = createEffectRecord();
   for (let large = 0; large < 5; large += 1) make(record, { large }, 8 * MIB);
   make(record, 'small', 4);
@@ -24,7 +24,7 @@ test('an answer that is too large for what is left is not kept, and those that f
   expect([large, isKept(record, 'small')]).toEqual([[true, true, true, false, false], true]);
 });
 
-test('a call that is cut off stands before the same call that was made again', () => {
+test('an aborted call is listed before its repetition', () => {
   const record = createEffectRecord();
   record.call('shop.order', 1, [], []).begin();
   make(record, 1, 0);
@@ -34,7 +34,7 @@ test('a call that is cut off stands before the same call that was made again', (
   expect(record.call('shop.order', 1, [], []).earlier).toBeUndefined();
 });
 
-test('a late end of an earlier attempt is still noted', () => {
+test('a late end of a call of an earlier attempt is still recorded', () => {
   const record = createEffectRecord();
   const failed = record.call('shop.order', 1, [], []);
   failed.begin();

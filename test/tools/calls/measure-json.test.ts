@@ -5,7 +5,7 @@ import { measureJson } from '../../../src/tools/calls/measure-json.ts';
 const caps = { maxBytes: 1_000_000 };
 
 describe('measureJson()', () => {
-  test('gives the size that JSON.stringify writes, for any JSON value', () => {
+  test('returns the size of the output of JSON.stringify, for any JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const copy: unknown = JSON.parse(JSON.stringify(value));
@@ -16,7 +16,7 @@ describe('measureJson()', () => {
   });
 
   test.each([undefined, Number.NaN, Infinity, 1n, Symbol('x'), () => 1, new Date(), new Map(), [undefined]])(
-    'refuses what JSON does not have',
+    'refuses values outside of JSON',
     (value) => {
       expect(measureJson({ value }, caps)).toHaveProperty('fault');
     },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { StubTool } from '../../../src/tools/declarations/tool-places.ts';
 
-/** Texts that mean something to a compiler, a reader of Markdown or a terminal. */
+/** Texts with a special meaning for a compiler, a reader of Markdown or a terminal. */
 const CHARGED = [
   '*/ declare const stolen: 1; /*',
   '"""\nstolen = 1\n"""',
@@ -61,7 +61,7 @@ const reference = fc.oneof(
 const pair = (name: string, value: fc.Arbitrary<unknown>): fc.Arbitrary<[string, unknown]> =>
   fc.tuple(fc.constant(name), value);
 
-/** JSON schemas with sense, without, and with nonsense at any place. */
+/** JSON schemas: valid, useless, and with nonsense at any place. */
 export const anySchema: fc.Arbitrary<unknown> = fc.letrec((tie) => {
   const schema = tie('schema');
   const often = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
@@ -144,7 +144,7 @@ export const anyTool: fc.Arbitrary<StubTool> = fc.record(
   { requiredKeys: ['id', 'description'] },
 );
 
-/** Schemas that are deep, wide, or more than they look. */
+/** Schemas that are deep, wide, or larger than they look. */
 export function largeSchemas(): unknown[] {
   const nested = (wrap: (inner: unknown) => unknown): unknown => {
     let schema: unknown = { type: 'string' };

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const TSC = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
 
-/** Reads texts from its standard input and prints what is wrong with each; `names` prints the tree with all of its names and values. */
+/** Reads texts from its standard input and prints the fault of each; `names` prints the tree with all of its names and values. */
 const PARSE = `
 import ast, json, sys
 for text in json.load(sys.stdin):
@@ -21,7 +21,7 @@ for text in json.load(sys.stdin):
  * Compiles declarations, all in one program.
  *
  * @param texts each declares the module `skillcell`; here every one gets a module of its own
- * @returns what the compiler prints; empty where it takes them all
+ * @returns the output of the compiler; empty if it accepts all texts
  */
 export async function compileDeclarations(texts: readonly string[]): Promise<string> {
   const files = texts.map((text, at): [string, string] => [
@@ -32,9 +32,9 @@ export async function compileDeclarations(texts: readonly string[]): Promise<str
 }
 
 /**
- * Compiles programs that go by one declaration of the module `skillcell`.
+ * Compiles programs against one declaration of the module `skillcell`.
  *
- * @returns the names of those that the compiler refuses
+ * @returns the names of the programs that the compiler refuses
  */
 export async function refusedPrograms(declaration: string, programs: Record<string, string>): Promise<string[]> {
   const files = Object.entries(programs).map(([name, code]) => [
@@ -64,7 +64,7 @@ async function compile(files: Readonly<Record<string, string>>): Promise<string>
  * Parses stubs with Python's own parser.
  *
  * @param texts each a whole file
- * @returns for each its tree as a text, or what is wrong with it
+ * @returns for each text its tree as a text, or its fault
  */
 export async function parsePython(texts: readonly string[]): Promise<{ tree?: string; fault?: string }[]> {
   const { stdout } = await run('/usr/bin/python3', ['-I', '-c', PARSE], JSON.stringify(texts), tmpdir());
@@ -72,7 +72,7 @@ export async function parsePython(texts: readonly string[]): Promise<{ tree?: st
   return lines.map((line) => JSON.parse(line) as { tree?: string; fault?: string });
 }
 
-/** Runs a program to its end, whatever its exit code. */
+/** Runs a program to its end, with any exit code. */
 async function run(command: string, args: string[], input: string, cwd: string): Promise<{ stdout: string }> {
   return new Promise((resolve) => {
     const child = execFile(command, args, { cwd, maxBuffer: 256 * 1024 * 1024 }, (_, stdout, stderr) =>

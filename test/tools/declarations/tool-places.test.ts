@@ -8,7 +8,7 @@ import { describeWith, MISSING_PYTHON } from '../../fixtures/describe-with.ts';
 
 const GUESTS = fileURLToPath(new URL('../../../runtime/languages', import.meta.url));
 
-/** What JavaScript and Python themselves look for in an object, and words that they have for other things. */
+/** Names that JavaScript and Python look up in objects themselves, and keywords. */
 const NAMES = [
   ...['then', 'catch', 'call', 'apply', 'bind', 'name', 'length', 'arguments', 'caller', 'prototype', 'constructor'],
   ...['__proto__', 'toString', 'valueOf', 'toJSON', 'default', 'delete', 'new', 'in', 'hasOwnProperty', 'inspect'],
@@ -33,12 +33,12 @@ const ids = fc.sample(
   { numRuns: 2_000, seed: 7 },
 );
 
-/** The ids that a declaration lets programs reach by dots, each for itself. */
+/** The ids that programs can reach by dots, each declared alone. */
 function reachable(language: StubLanguage): string[] {
   return ids.filter((id) => placeTools([{ id }], language).byCall.length === 0);
 }
 
-test('a JavaScript program that goes by the declared names calls the tool that they stand for', async () => {
+test('a JavaScript program with the declared names calls the right tools', async () => {
   const called: unknown[] = [];
   const bridge = { ToolCallError: Error, call: (_target: string, id: string) => called.push(id) };
   Object.assign(Module, { [Symbol.for('skillcell.bridge')]: { bridge } });
@@ -54,9 +54,9 @@ test('a JavaScript program that goes by the declared names calls the tool that t
 });
 
 describeWith('Python', MISSING_PYTHON, () => {
-  test('a program that goes by the declared names calls the tool that they stand for', () => {
+  test('a program with the declared names calls the right tools', () => {
     const paths = reachable('python');
-    // As it would stand in a program: a word of the language is no name there.
+    // Checked in a program, where a keyword is not a name.
     const lines = paths.map((id) => `tools.${id}()`);
     const program = [
       'import sys, types',
@@ -74,7 +74,7 @@ describeWith('Python', MISSING_PYTHON, () => {
   });
 });
 
-test('each tool has one place: below its names, or among those that are called by id', () => {
+test('each tool has one place: below its names, or among the tools that are called by id', () => {
   for (const language of ['typescript', 'python'] as const) {
     const { places, byCall } = placeTools(
       ids.map((id) => ({ id })),

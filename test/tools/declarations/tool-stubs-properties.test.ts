@@ -6,7 +6,7 @@ import type { StubTool } from '../../../src/tools/declarations/tool-places.ts';
 import { anyTool, largeSchemas } from './hostile-schemas.ts';
 import { compileDeclarations, parsePython, refusedPrograms } from './stub-compilers.ts';
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+// oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
 const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200b\ufeff]/;
 
 function largeTools(): StubTool[] {
@@ -15,7 +15,7 @@ function largeTools(): StubTool[] {
 
 const tools = fc.array(anyTool, { minLength: 30, maxLength: 60 });
 
-test('tsc takes the declarations of any tools, each for itself and all together', async () => {
+test('tsc accepts the declarations of any tools, alone and together', async () => {
   await fc.assert(
     fc.asyncProperty(tools, async (list) => {
       const alone = list.map((tool) => toolStub(tool, 'typescript'));
@@ -27,12 +27,12 @@ test('tsc takes the declarations of any tools, each for itself and all together'
   );
 });
 
-test('tsc takes the declarations of large schemas', async () => {
+test('tsc accepts the declarations of large schemas', async () => {
   const texts = largeTools().map((tool) => toolStub(tool, 'typescript'));
   expect(await compileDeclarations(texts)).toBe('');
 });
 
-test('a program that goes by the declarations compiles, and one that does not is refused', async () => {
+test('a program that follows the declarations compiles, and one that violates them is refused', async () => {
   const input = {
     type: 'object',
     properties: {
@@ -77,7 +77,7 @@ test('a program that goes by the declarations compiles, and one that does not is
 });
 
 describeWith('Python', MISSING_PYTHON, () => {
-  test('parses the stubs of any tools, each for itself and all together', async () => {
+  test('parses the stubs of any tools, alone and together', async () => {
     await fc.assert(
       fc.asyncProperty(tools, async (list) => {
         const alone = list.map((tool) => toolStub(tool, 'python'));
@@ -96,7 +96,7 @@ describeWith('Python', MISSING_PYTHON, () => {
   });
 });
 
-test('the same tool gives the same bytes, on lines that hide nothing', () => {
+test('the same tool gives the same bytes, on lines without invisible characters', () => {
   fc.assert(
     fc.property(anyTool, (tool) => {
       for (const language of ['typescript', 'python'] as const) {

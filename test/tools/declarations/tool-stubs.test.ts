@@ -14,7 +14,7 @@ function toolWith(schema: unknown, definitions: Record<string, unknown> = {}): S
   };
 }
 
-/** The type that the field gets: what stands between its name and the end of the function. */
+/** The type of the field: the text between its name and the end of the function. */
 function typescriptOf(schema: unknown, definitions?: Record<string, unknown>): string {
   const text = toolStub(toolWith(schema, definitions), 'typescript');
   return /y\(input: \{ (?:\/\*\*.*\*\/ )?a: (.*) \}\): Promise<null>;/.exec(text)?.[1] ?? text;
@@ -29,11 +29,11 @@ const tuple = [{ type: 'string' }, { type: 'number' }];
 
 test.each([
   ['a text', { type: 'string', contentEncoding: undefined }, 'string', 'str'],
-  ['nothing said', {}, 'unknown', 'Any'],
+  ['no rules', {}, 'unknown', 'Any'],
   ['no schema', 5, 'unknown', 'Any'],
   ['true', true, 'unknown', 'Any'],
   ['false', false, 'never', 'Never'],
-  ['a type that is none', { type: 'file' }, 'unknown', 'Any'],
+  ['an unknown type', { type: 'file' }, 'unknown', 'Any'],
   ['bytes', { type: 'string', 'x-skillcell-bytes': true }, 'Uint8Array', 'bytes'],
   ['several types', { type: ['string', 'boolean', 'null'] }, 'string | boolean | null', 'str | bool | None'],
   ['nullable', { type: 'number', nullable: true }, 'number | null', 'float | None'],
@@ -66,7 +66,7 @@ test.each([
   ],
   ['oneOf with anything', { oneOf: [{ type: 'string' }, {}] }, 'unknown', 'Any'],
   ['an unknown $ref', { $ref: '#/$defs/none' }, 'unknown', 'Any'],
-  ['a $ref to what all objects have', { $ref: '#/constructor' }, 'unknown', 'Any'],
+  ['a $ref to a property that all objects have', { $ref: '#/constructor' }, 'unknown', 'Any'],
   ['a $ref elsewhere', { $ref: 'https://example.com/a.json' }, 'unknown', 'Any'],
   [
     'a list in a union in a list',
@@ -78,13 +78,13 @@ test.each([
   expect({ typescript: typescriptOf(schema), python: pythonOf(schema) }).toEqual({ typescript, python });
 });
 
-test('a tuple that may end early has places that need not be there', () => {
+test('a tuple that may end early has optional items', () => {
   const schema = { prefixItems: tuple, minItems: 1 };
   expect(toolStub(toolWith(schema), 'typescript')).toContain('y(input: { a: [string, number?] })');
   expect(toolStub(toolWith(schema), 'python')).toContain('def y(*, a: list[str | float])');
 });
 
-test('objects show their keys, with what their schemas say in comments', () => {
+test('objects show their keys, with descriptions and rules in comments', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -151,7 +151,7 @@ class tools:
 `);
 });
 
-test('what refers to itself gets a name, and a circle without a field between is cut', () => {
+test('a recursive type gets a name, and a cycle without a field in it is cut', () => {
   const $defs = {
     node: {
       type: 'object',
@@ -188,7 +188,7 @@ class tools:
 `);
 });
 
-test('allOf is an intersection, of which what stands there itself is one object', () => {
+test('allOf is an intersection, and its inline objects become one object', () => {
   const $defs = { base: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } };
   const schema = {
     type: 'object',
@@ -211,7 +211,7 @@ test('keys that are only listed as names are fields', () => {
   expect(typescriptOf({ required: ['b'], additionalProperties: false })).toBe('{ b: unknown }');
 });
 
-test('one of several sets of keys says in Python that there are others', () => {
+test('a union of key sets tells in Python that there are other keys', () => {
   const input = { properties: { a: {} }, anyOf: [{ properties: { b: {} } }, { properties: { c: {} } }] };
   expect(toolStub({ id: 'x', description: '', input }, 'python')).toContain('def x(*, a: Any = ..., **others: Any)');
   expect(toolStub({ id: 'x', description: '', input }, 'typescript')).toContain(
@@ -219,7 +219,7 @@ test('one of several sets of keys says in Python that there are others', () => {
   );
 });
 
-test('a comment says what is no news only once', () => {
+test('a comment does not repeat a hint', () => {
   const fields = {
     mail: { type: 'string', format: 'email', pattern: '^.*@.*$' },
     data: { type: 'string', format: 'base64', contentEncoding: 'base64' },
@@ -255,7 +255,7 @@ test.each([
   ['crm.import', false, true],
   ['crm.None', false, true],
   ['a.b.c.d.e.f.g', true, true],
-])('a program calls %s by its id where its name would not do', (id, inTypescript, inPython) => {
+])('a program calls %s by its id if its name is not usable', (id, inTypescript, inPython) => {
   const tool = { id, description: '' };
   expect(toolStub(tool, 'typescript').includes(`call(id: ${JSON.stringify(id)}, input?: unknown)`)).toBe(inTypescript);
   expect(toolStub(tool, 'python').includes(`def call(id: Literal[${JSON.stringify(id)}], input: Any = ..., /)`)).toBe(
@@ -263,7 +263,7 @@ test.each([
   );
 });
 
-test('a tool that holds others is called by its id', () => {
+test('a tool whose id is a prefix of other ids is called by its id', () => {
   const text = toolStubs(
     [
       { id: 'crm', description: '' },
@@ -275,7 +275,7 @@ test('a tool that holds others is called by its id', () => {
   expect(text).toContain('call(id: "crm", ');
 });
 
-test('an argument that is no name in Python makes all of them one dict', () => {
+test('an argument that is no Python name makes all arguments one dict', () => {
   const input = { properties: { class: { type: 'string' } } };
   expect(toolStub({ id: 'x', description: '', input }, 'python')).toContain('def x(input: XInput = ..., /) -> Any');
 });
@@ -295,7 +295,7 @@ test('descriptions stay in their comments', () => {
   }
 });
 
-test('what takes more than the budget is names and first sentences, and then the first of them', () => {
+test('tools beyond the budget become names with first sentences, and then only the first of those', () => {
   const tools = Array.from({ length: 30 }, (_, at) => ({
     id: `crm.find${at}`,
     description: 'Finds e.g. customers. Says more.',
@@ -315,7 +315,7 @@ test('what takes more than the budget is names and first sentences, and then the
   expect(toolStubs([], 'python')).toEqual({ text: '', complete: true });
 });
 
-test('of thousands of tools only those are written out that fit', () => {
+test('only the tools that fit are written, of thousands', () => {
   const description = 'Does things. '.repeat(200);
   const input = { properties: Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`p${at}`, { description }])) };
   const tools = Array.from({ length: 20_000 }, (_, at) => ({ id: `a${at % 50}.b${at}`, description, input }));
@@ -327,7 +327,7 @@ test('of thousands of tools only those are written out that fit', () => {
     for (const language of languages)
       expect(toolStubs(tools, language).text).toMatch(/ Does things\.\n.* … and 19\d\d\d more\n$/);
   });
-  // To write out all of them takes four hundred times as long as fifty.
+  // Writing all of them would take four hundred times as long as writing fifty.
   expect(ofAll).toBeLessThan(20 * ofSome);
 });
 

@@ -2,12 +2,12 @@ import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 
-/** A schema that ajv judges as the specification does. */
+/** A schema that ajv judges by the specification. */
 export type JsonSchema = Record<string, unknown> | boolean;
 
 /**
- * Left out is what ajv judges otherwise than the specification: an empty name, `contains` beside a tuple, what failed alternatives have
- * looked at, and without `ownProperties` the names of Object.prototype.
+ * Leaves out the cases in which ajv deviates from the specification: an empty name, `contains` beside a tuple, the marks of
+ * failed alternatives, and, without `ownProperties`, the names of Object.prototype.
  */
 const OPTIONS: Options = {
   strict: false,
@@ -35,7 +35,7 @@ const scalars = fc.constantFrom(
   '\u{1f600}',
   'b\ud800',
 );
-/** Small values that schemas of {@link schemas} may or may not take. */
+/** Small values that may fit schemas of {@link schemas}. */
 export const values: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -82,7 +82,7 @@ export function schemas(only2020: boolean): fc.Arbitrary<JsonSchema> {
       not: schema,
       if: schema,
       else: schema,
-      // A literal with this key could be taken for a promise.
+      // A literal with the key `then` could be taken for a promise.
       ['then' as string]: schema,
     };
     const parts = only2020
@@ -110,11 +110,11 @@ export function schemas(only2020: boolean): fc.Arbitrary<JsonSchema> {
   }).schema;
 }
 
-/** Keywords that compare values: ajv takes two for different where the `constructor` in them is not one and the same object. */
+/** Keywords that compare values: ajv finds two values different if the objects under their `constructor` are not identical. */
 const COMPARES = /"(?:const|enum|uniqueItems)":/;
 const OWN_CONSTRUCTOR = /"constructor":[[{]/;
 
-/** Whether a value fits by ajv; undefined where ajv cannot say: the code that it makes of the schema throws, or compares wrongly. */
+/** Whether a value fits in ajv; undefined if ajv cannot tell: its generated code throws, or compares wrongly. */
 export function judge(reference: ValidateFunction, value: unknown): unknown {
   if (OWN_CONSTRUCTOR.test(JSON.stringify(value)) && COMPARES.test(JSON.stringify(reference.schema))) return undefined;
   try {
@@ -124,13 +124,13 @@ export function judge(reference: ValidateFunction, value: unknown): unknown {
   }
 }
 
-/** Each draft by its name, with a new reference for it. */
+/** Each draft by its name, with a factory of references for it. */
 export const DRAFTS = [
   ['2020-12', 'https://json-schema.org/draft/2020-12/schema', true, (): Ajv => new Ajv2020(OPTIONS)],
   ['draft-07', 'http://json-schema.org/draft-07/schema#', false, (): Ajv => new Ajv(OPTIONS)],
 ] as const;
 
-/** A schema that says its draft. */
+/** A schema with its draft in `$schema`. */
 export function ofDraft(part: JsonSchema, $schema: string): Record<string, unknown> {
   return typeof part === 'boolean' ? { $schema, allOf: [part] } : { $schema, ...part };
 }

@@ -35,8 +35,8 @@ describe('a schema of a tool may be', () => {
     ['jsonSchema() of the AI SDK whose schema comes later', jsonSchema(Promise.resolve(person as object))],
     ['zodSchema() of the AI SDK', zodSchema(z.object({ name: z.string() }))],
     ['zodSchema() of the AI SDK with zod 3', zodSchema(z3.object({ name: z3.string() }))],
-    ['a function that gives one', () => jsonSchema(person as object)],
-  ])('%s, which is enforced and says its JSON schema', async (_kind, source) => {
+    ['a function that returns a schema', () => jsonSchema(person as object)],
+  ])('%s, which is enforced and provides its JSON schema', async (_kind, source) => {
     const { json, check } = await compileToolSchema(source);
     expect(json).toMatchObject(person);
     expect(await check({ name: 'Ada' })).toEqual({ value: { name: 'Ada' } });
@@ -44,7 +44,7 @@ describe('a schema of a tool may be', () => {
     expect(await check({})).toEqual({ fault: expect.stringMatching(/^name: /) });
   });
 
-  test('a standard schema that can be called, which offering it does not do', async () => {
+  test('a callable standard schema, which is not called', async () => {
     const callable = Object.assign(vi.fn(), standard);
     const { json, check } = await compileToolSchema(callable);
     expect(json).toEqual({ type: 'number' });
@@ -52,7 +52,7 @@ describe('a schema of a tool may be', () => {
     expect(callable).not.toHaveBeenCalled();
   });
 
-  test('a standard schema that says its JSON schema, for either side', async () => {
+  test('a standard schema that provides its JSON schema, for either side', async () => {
     const { json, check } = await compileToolSchema(standard, { io: 'output' });
     expect(json).toEqual({ type: 'integer' });
     expect((await compileToolSchema(standard)).json).toEqual({ type: 'number' });
@@ -70,14 +70,14 @@ describe('a schema of a tool may be', () => {
     });
   });
 
-  test('a schema of zod is made ready once for each side, whichever tools have it', async () => {
+  test('a schema of zod, which is compiled once for each side, for all tools', async () => {
     const source = mini.object({ name: mini.string() });
     const input = await compileToolSchema(source, { subject: 'the input of a.b' });
     expect(await compileToolSchema(source, { subject: 'the input of c.d' })).toBe(input);
     expect(await compileToolSchema(source, { io: 'output' })).not.toBe(input);
   });
 
-  test('the default of a JSON schema tells and fills nothing in', async () => {
+  test('a JSON schema with a default, which fills nothing in', async () => {
     const { check } = await compileToolSchema({ properties: { n: { default: 3 } } });
     expect(await check({})).toEqual({ value: {} });
   });
@@ -96,7 +96,7 @@ describe('a schema is refused when it is offered', () => {
   };
 
   test.each<[string, unknown, RegExp]>([
-    ['a keyword nobody knows', { requird: ['a'] }, /"requird"/],
+    ['an unknown keyword', { requird: ['a'] }, /"requird"/],
     ['below others', { properties: { a: { items: { nullable: true } } } }, /"nullable" at properties\.a\.items\./],
     ['of another draft', { additionalItems: false }, /"additionalItems"/],
     ['of another draft', { $schema: 'http://json-schema.org/draft-07/schema#', prefixItems: [true] }, /"prefixItems"/],
@@ -112,8 +112,8 @@ describe('a schema is refused when it is offered', () => {
     ['itself', { $ref: '#' }, /"\$ref" back to its own schema/],
     ['itself', { $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } }, /"\$ref" back/],
     ['a name below the top', { properties: { a: { $id: 'b' } } }, /"\$id" below the top at properties\.a/],
-    ['two of one name', { $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x' } } }, /"\$anchor"/],
-    ['a format nobody enforces', { format: 'idn-email' }, /"format" with "idn-email"/],
+    ['two anchors of one name', { $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x' } } }, /"\$anchor"/],
+    ['a format that is not enforced', { format: 'idn-email' }, /"format" with "idn-email"/],
     ['content', { contentEncoding: 'base64' }, /"contentEncoding"/],
     ['look-ahead', { pattern: '^(?=a)' }, /"\(\?=".*at|"\(\?="/],
     ['look-behind', { pattern: '(?<!a)b' }, /"\(\?<!"/],
@@ -174,8 +174,8 @@ describe('a schema is refused when it is offered', () => {
     ['endless values', { enum: Array.from({ length: 600_000 }, (_, index) => index) }, /"enum" with values that take/],
     ['zod without JSON', z.object({ at: z.date() }), /zod schema that cannot be written as a JSON schema/],
     ...[null, {}, 7].flatMap((part): [string, unknown, RegExp][] => [
-      ['a member as of other libraries', { '~standard': part }, /keyword "~standard"/],
-      ['a member as of zod', { _zod: part }, /zod schema that cannot be written as a JSON schema/],
+      ['a member like that of other libraries', { '~standard': part }, /keyword "~standard"/],
+      ['a member like that of zod', { _zod: part }, /zod schema that cannot be written as a JSON schema/],
     ]),
     ['another library without JSON', { '~standard': { vendor: 'own', validate: () => ({ value: 1 }) } }, /of own that/],
     [
@@ -187,7 +187,7 @@ describe('a schema is refused when it is offered', () => {
     expect(await refused(source)).toMatch(told);
   });
 
-  test('that others wrote, over 64 KiB, 1,000 schemas or a depth of 32', async () => {
+  test('from outside, over 64 KiB, 1,000 schemas or a depth of 32', async () => {
     const sized = (bytes: number): object => ({ description: 'x'.repeat(bytes - '{"description":""}'.length) });
     const deep = (depth: number): object => (depth === 0 ? {} : { properties: { a: deep(depth - 1) } });
     const wide = (count: number): object => ({ prefixItems: Array.from({ length: count - 1 }, () => true) });
@@ -202,20 +202,20 @@ describe('a schema is refused when it is offered', () => {
     }
   });
 
-  test('that is deeper than the stack, which nothing before looks through either', async () => {
+  test('that is deeper than the stack, without a stack overflow', async () => {
     let input: Record<string, unknown> = {};
     for (let depth = 0; depth < 20_000; depth += 1) input = { not: input };
     const deepest = defineTool({ id: 'deep', description: '', input, execute: async () => null });
     expect(await refused(deepest.input)).toMatch(/200 arrays and objects in each other/);
   });
 
-  test('that others wrote as anything but a JSON schema', async () => {
+  test('from outside that is not a JSON schema', async () => {
     expect(await refused(z.object({}), true)).toMatch(/object of a class/);
     expect(await refused(standard, true)).toMatch(/no JSON|keyword/);
   });
 });
 
-test('a schema is copied: what is changed later changes nothing, and nobody can change the copy', async () => {
+test('a schema is copied: later changes have no effect, and the copy is frozen', async () => {
   const source = { type: 'object', properties: { a: { type: 'string' } } };
   const { json, check } = await compileToolSchema(source);
   source.properties.a.type = 'number';

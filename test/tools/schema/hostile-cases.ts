@@ -12,7 +12,7 @@ const objects = (): object[] => many(12_000, (index) => ({ a: index, b: 1 }));
 const keys = (): object => named(20_000, () => 1);
 const ones = (): number[] => many(40_000, () => 1);
 
-/** Schemas of at most 64 KiB with values of at most 256 KiB of JSON, chosen to cost most. */
+/** Schemas of at most 64 KiB with values of at most 256 KiB of JSON that cost the most. */
 export const HOSTILE_CASES: Record<string, () => [schema: object, value: unknown]> = {
   'a pattern that backtracks': () => [{ pattern: '^(a+)+$' }, `${'a'.repeat(200_000)}!`],
   'a pattern of many states': () => [{ pattern: '(a|b)*a(a|b){20}[cd]' }, letters(60_000)],
@@ -31,7 +31,7 @@ export const HOSTILE_CASES: Record<string, () => [schema: object, value: unknown
   ],
   alternatives: () => [{ items: { oneOf: many(900, (index) => ({ required: [`q${index}`] })) } }, objects()],
   'alternatives that all fit': () => [{ items: { allOf: many(900, () => ({ anyOf: [{}] })) } }, objects()],
-  'a tree that is asked twice at each level': () => [
+  'a tree that is checked twice at each level': () => [
     { allOf: [{ items: { $ref: '#' } }, { items: { $ref: '#' } }] },
     nested(60, (inner) => [inner]),
   ],
@@ -47,11 +47,11 @@ export const HOSTILE_CASES: Record<string, () => [schema: object, value: unknown
   'many values': () => [{ items: { enum: many(4_000, (index) => ({ a: index })) } }, objects()],
   'a large value': () => [{ allOf: many(900, () => ({ const: [1] })) }, ones()],
   'many names': () => [{ properties: named(900, () => ({ type: 'string' })) }, keys()],
-  'what is left': () => [
+  'unevaluated properties': () => [
     { allOf: many(300, () => ({ additionalProperties: true })), unevaluatedProperties: { type: 'string' } },
     keys(),
   ],
-  'what is left of what is left': () => [
+  'nested unevaluated items': () => [
     nested(30, (inner) => ({ anyOf: [inner, { unevaluatedItems: true }], unevaluatedItems: true })),
     ones(),
   ],

@@ -5,7 +5,7 @@ import { cpuMs } from '../../fixtures/cpu-ms.ts';
 import { HOSTILE_CASES } from './hostile-cases.ts';
 
 test.each(Object.entries(HOSTILE_CASES))(
-  '%s cost no more processor time and memory than they may',
+  '%s stay within their limits of processor time and memory',
   async (_name, make) => {
     const [schema, value] = make();
     expect(JSON.stringify(schema).length).toBeLessThan(65_536);

@@ -5,7 +5,7 @@ import { patternReader, isFound } from '../../../src/tools/schema/json-schema/pa
 import { startRun } from '../../../src/tools/schema/json-schema/run.ts';
 import { isMultipleOf } from '../../../src/tools/schema/json-schema/keywords/keywords-of-scalars.ts';
 
-/** A literal with this key could be taken for a promise. */
+/** A literal with the key `then` could be taken for a promise. */
 const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema#' };
 const fits = async (schema: object, value: unknown): Promise<boolean> =>
   'value' in (await compileJsonSchema(schema, true).check(value));
@@ -20,7 +20,7 @@ const tree = {
   unevaluatedProperties: false,
 };
 
-/** Schemas, values that fit, values that do not. */
+/** Schemas, fitting values, and other values. */
 const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[]][] = [
   ['true', { items: true }, [[1]], []],
   ['false', { items: false }, [[]], [[1]]],
@@ -83,7 +83,7 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
   ],
   ['an item', { contains: true }, [[1]], [[]]],
   ['no item', { contains: { const: 1 }, minContains: 0 }, [[], [2]], []],
-  ['counts without what is counted', { minContains: 2 }, [[]], []],
+  ['minContains without contains', { minContains: 2 }, [[]], []],
   ['tuples', { prefixItems: [{ type: 'number' }], items: { type: 'string' } }, [[], [1], [1, 'a']], [['a'], [1, 1]]],
   [
     'tuples of draft-07',
@@ -121,7 +121,7 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
   ['references with more beside them', { $defs: { a: { minimum: 1 } }, $ref: '#/$defs/a', maximum: 2 }, [1, 2], [0, 3]],
   ['anchors', { $defs: { a: { $anchor: 'name', type: 'string' } }, items: { $ref: '#name' } }, [['x']], [[1]]],
   [
-    'references by the own name',
+    "references by the schema's own name",
     {
       $id: 'https://example.org/a',
       properties: {
@@ -159,7 +159,7 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
     ['x', new Uint8Array(3), {}],
   ],
   [
-    'bytes where others stand',
+    'bytes in place of other values',
     { anyOf: [{ type: ['object', 'array', 'string'] }, { required: ['length'], type: 'object' }] },
     [{}],
     [new Uint8Array(2)],
@@ -171,7 +171,12 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
     [[new Uint8Array([1]), new Uint8Array([1])]],
   ],
   // From here on: unevaluatedItems and unevaluatedProperties.
-  ['names beside them', { properties: { a: true }, unevaluatedProperties: false }, [{ a: 1 }, {}, 1], [{ a: 1, b: 1 }]],
+  [
+    'names beside unevaluatedProperties',
+    { properties: { a: true }, unevaluatedProperties: false },
+    [{ a: 1 }, {}, 1],
+    [{ a: 1, b: 1 }],
+  ],
   [
     'names in allOf',
     { allOf: [{ properties: { a: true } }, { patternProperties: { '^b': true } }], unevaluatedProperties: false },
@@ -200,7 +205,7 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
     ],
   ],
   [
-    'names in the one that fits',
+    'names in the fitting alternative',
     {
       oneOf: [
         { properties: { a: true }, required: ['a'] },
@@ -231,7 +236,7 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
   ],
   ['no names of cousins', { allOf: [{ properties: { a: true } }, { unevaluatedProperties: false }] }, [{}], [{ a: 1 }]],
   [
-    'names that an inner one has looked at',
+    'names that an inner schema has evaluated',
     { allOf: [{ unevaluatedProperties: true }], unevaluatedProperties: false },
     [{ a: 1 }],
     [],
@@ -248,7 +253,7 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
     [{ a: 1 }],
     [{ a: 'x' }],
   ],
-  ['items beside them', { prefixItems: [true], unevaluatedItems: false }, [[], [1]], [[1, 2]]],
+  ['items beside unevaluatedItems', { prefixItems: [true], unevaluatedItems: false }, [[], [1]], [[1, 2]]],
   [
     'contained items',
     { contains: { type: 'string' }, unevaluatedItems: { type: 'number' } },
@@ -269,7 +274,7 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
   ],
 ];
 
-describe('a JSON schema is enforced as the specification says it', () => {
+describe('a JSON schema is enforced by the specification', () => {
   test.each(TABLE.map(([what, schema, yes, no], index) => ({ title: `${what} (${index})`, schema, yes, no })))(
     '$title',
     async ({ schema, yes, no }) => {
@@ -353,7 +358,7 @@ describe('a JSON schema is enforced as the specification says it', () => {
   });
 });
 
-describe('a pattern finds what ECMAScript finds', () => {
+describe('a pattern has the same matches as in ECMAScript', () => {
   const texts = [
     '',
     'a',
@@ -474,14 +479,14 @@ describe('a pattern finds what ECMAScript finds', () => {
     expect(texts.filter((text) => isFound(pattern, text, startRun()))).toEqual(expected);
   });
 
-  // Many write these, though with the flag `u` they are none.
-  test.each(['^\\-a', 'a}', ']', '{', 'a{', 'a{,2}', '[\\w-.]', '\\_', "\\'"])('%s, which has no flag', (source) => {
+  // Many authors write these, although they are invalid with the flag `u`.
+  test.each(['^\\-a', 'a}', ']', '{', 'a{', 'a{,2}', '[\\w-.]', '\\_', "\\'"])('%s, without a flag', (source) => {
     const pattern = patternReader()(source);
     const expected = texts.filter((text) => new RegExp(source).test(text));
     expect(texts.filter((text) => isFound(pattern, text, startRun()))).toEqual(expected);
   });
 
-  test('whatever is written, it is the same or refused', () => {
+  test('for any source, or it is refused', () => {
     const piece = fc.constantFrom(
       'a',
       'b',
@@ -543,7 +548,7 @@ describe('a pattern finds what ECMAScript finds', () => {
   });
 });
 
-test('a number is a multiple as the whole numbers behind the decimals are', () => {
+test('multipleOf compares decimals, not binary numbers', () => {
   const decimals = fc.tuple(
     fc.integer({ min: -1_000_000, max: 1_000_000 }),
     fc.integer({ min: 1, max: 1_000 }),
@@ -559,29 +564,19 @@ test('a number is a multiple as the whole numbers behind the decimals are', () =
 
 describe('faults', () => {
   test.each<[string, object, unknown, string]>([
-    [
-      'are told by their place',
-      { properties: { a: { items: { type: 'number' } } } },
-      { a: [1, 'x'] },
-      'a.1: expected number',
-    ],
-    ['are told without one at the top', { type: ['object', 'null'] }, 1, 'expected object or null'],
+    ['name their place', { properties: { a: { items: { type: 'number' } } } }, { a: [1, 'x'] }, 'a.1: expected number'],
+    ['name no place at the top', { type: ['object', 'null'] }, 1, 'expected object or null'],
     ['are three at most', { required: ['a', 'b', 'c', 'd'] }, {}, 'a: is required; b: is required; c: is required'],
-    [
-      'of several keywords stand together',
-      { minimum: 5, multipleOf: 2 },
-      3,
-      'must be at least 5; must be a multiple of 2',
-    ],
+    ['of several keywords are joined', { minimum: 5, multipleOf: 2 }, 3, 'must be at least 5; must be a multiple of 2'],
     ['say the values', { enum: ['a', 'b'] }, 'c', 'must be one of "a", "b"'],
-    ['say that there is none', { enum: [] }, 1, 'fits nothing: its enum is empty'],
+    ['say that there is no value', { enum: [] }, 1, 'fits nothing: its enum is empty'],
     ['say some of many values', { enum: [1, 2, 3, 4, 5, 6] }, 7, 'must be one of 1, 2, 3, 4, 5, …'],
     ['say no long value', { const: 'x'.repeat(99) }, 1, `must be "${'x'.repeat(39)}…`],
-    ['name what is not allowed', { additionalProperties: false }, { b: 1 }, 'b: is not allowed'],
-    ['of alternatives say how many there are', { anyOf: [false, false] }, 1, 'fits none of 2 alternatives'],
-    ['of alternatives say that more fit', { oneOf: [true, true, true] }, 1, 'fits more than one of 3 alternatives'],
+    ['name a key that is not allowed', { additionalProperties: false }, { b: 1 }, 'b: is not allowed'],
+    ['of alternatives count them', { anyOf: [false, false] }, 1, 'fits none of 2 alternatives'],
+    ['of alternatives say that several fit', { oneOf: [true, true, true] }, 1, 'fits more than one of 3 alternatives'],
     [
-      'escape what is not seen',
+      'escape invisible characters',
       { additionalProperties: false },
       { 'a\u202e\n\u001b[31m': 1 },
       '"a\\u202e\\n\\u001b[31m": is not allowed',
@@ -603,7 +598,7 @@ describe('faults', () => {
     expect(await faultOf(schema, value)).toBe(expected);
   });
 
-  test('never hold what a terminal takes for a command, and are short', async () => {
+  test('never hold control characters of a terminal, and are short', async () => {
     const anything = fc.string({ unit: 'binary', maxLength: 300 });
     await fc.assert(
       fc.asyncProperty(fc.dictionary(anything, anything), fc.array(anything), async (named, values) => {
@@ -615,7 +610,7 @@ describe('faults', () => {
   });
 });
 
-test('something else than an object is no schema of a tool, though JSON Schema takes it', () => {
+test('a schema of a tool must be an object, although JSON Schema allows other values', () => {
   for (const source of [true, false, null, [], 'object'])
     expect(() => compileJsonSchema(source, false)).toThrow('something else than an object');
 });

@@ -5,13 +5,13 @@ import { createDisclosureTools } from '../../../src/tools/agent/disclosure-tools
 import { createRunScriptTool } from '../../../src/jobs/run-script-tool.ts';
 import type { SkillsSubsystem } from '../../../src/skills/index.ts';
 
-// Nothing here loads the large flavour of zod, which brings words along for both.
+// No import here loads the large flavour of zod, which brings messages for both flavours.
 const { tools } = createDisclosureTools({ skills: { skills: [] } as unknown as SkillsSubsystem, consumer: 'test' });
 const runScript = createRunScriptTool({ jobOf: () => undefined, run: () => Promise.reject(new Error('no job')) });
 const inputOf = (id: string): z.ZodMiniType =>
   [...tools, runScript].find((tool) => tool.id === id)?.input as z.ZodMiniType;
 
-it('the small flavour of zod has no words of its own', () => {
+it('the small flavour of zod has no messages of its own', () => {
   expect(z.safeParse(z.string().check(z.minLength(1)), '').error?.issues[0]?.message).toBe('Invalid input');
 });
 
@@ -29,18 +29,18 @@ it.each([
   ['skills.read', { skill: 'a', path: 'b', limit: 0 }, 'limit must be a whole number from 1 to 2000, got 0'],
   ['skills.run_script', { skill: 'a', script: 'b', args: 'x' }, 'args must be a list, got "x"'],
   ['skills.run_script', { skill: 'a', script: 'b', args: [5] }, 'args.0 must be a text, got 5'],
-])('%s says what is wrong with %j', async (id, value, fault) => {
+])('%s explains the fault of %j', async (id, value, fault) => {
   expect(await compileZodSchema(inputOf(id), 'input').check(value)).toEqual({ fault });
 });
 
-it('skills.run_script says how many arguments there may be', async () => {
+it('skills.run_script names the most arguments', async () => {
   const value = { skill: 'a', script: 'b', args: Array.from({ length: 200 }, () => 'x') };
   expect(await compileZodSchema(inputOf('skills.run_script'), 'input').check(value)).toEqual({
     fault: 'args must be a list with at most 100 entries, got a list of 200',
   });
 });
 
-it('a text that a schema brings itself stays', async () => {
+it('a message of the schema itself stays', async () => {
   const schema = z.object({ name: z.string().check(z.refine((name) => name !== 'x', 'must not be x')) });
   expect(await compileZodSchema(schema, 'input').check({ name: 'x' })).toEqual({ fault: 'name: must not be x' });
 });
@@ -72,15 +72,15 @@ describe('a pattern of a zod schema', () => {
     ['in a template', z.templateLiteral(['x', EVIL]), `x${BAD}`],
     ['of an address', z.url({ hostname: /^(a+)+$/ }), `http://${BAD}/`],
     ['of e-mail addresses', z.email({ pattern: /^(a+)+$/ }), BAD],
-    ['of a format of its own', z.stringFormat('own', /^(a+)+$/), BAD],
-  ])('takes no more time than the text is long, %s', async (_name, schema, value) => {
+    ['of a custom format', z.stringFormat('own', /^(a+)+$/), BAD],
+  ])('takes time in proportion to the text, %s', async (_name, schema, value) => {
     const before = process.threadCpuUsage();
     expect(await check(schema, value)).toMatchObject({ fault: expect.any(String) as string });
     const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(250);
   });
 
-  it('keeps the words of its author and what it means', async () => {
+  it("keeps its author's message and its meaning", async () => {
     const schema = text(new RegExp(PATTERN, 'gi'), 'two to four, please');
     for (const good of ['ab', 'AB-1', 'ab']) expect(await check(schema, good)).toEqual({ value: good });
     for (const bad of ['a', 'abcde', 'a_b', ''])
@@ -101,14 +101,14 @@ describe('a pattern of a zod schema', () => {
     ['base64', z.base64(), 'YWJj', 'a'],
     ['template', z.templateLiteral([z.number(), 'px']), '12px', 'px'],
     ['starts', z.string().check(z.startsWith('a')), 'ab', 'b'],
-  ])('of the kind %s fits what it did', async (_name, schema, good, bad) => {
+  ])('of the kind %s fits the same values as before', async (_name, schema, good, bad) => {
     expect(z.safeParse(schema, good).success).toBe(true);
     expect(z.safeParse(schema, bad).success).toBe(false);
     expect(await check(schema, good)).toEqual({ value: good });
     expect(await check(schema, bad)).toHaveProperty('fault');
   });
 
-  it('stays V8\u2019s where RE2 has nothing for it', async () => {
+  it('stays with V8 if RE2 does not support it', async () => {
     const schema = text(/^(?!x)(.)\1$/);
     expect(await check(schema, 'aa')).toEqual({ value: 'aa' });
     expect(await check(schema, 'xx')).toHaveProperty('fault');
@@ -121,7 +121,7 @@ describe('a pattern of a zod schema', () => {
   });
 });
 
-it('what a function of its author throws is thrown on', async () => {
+it("an error of the author's function is passed on", async () => {
   const schema = z.string().check(
     z.refine(() => {
       throw new RangeError('not today');

@@ -28,7 +28,7 @@ test.each<[string, z.ZodType, unknown, string]>([
     'value.0.b: is required; value.0.c: is required; value.0.a: is not allowed',
   ],
   ['small numbers', z.array(z.number().max(0)), numbers, 'value.0: must be at most 0'],
-])('a large value far from %s costs zod nothing', async (_what, schema, value, told) => {
+])('a large value that misfits %s never reaches zod', async (_what, schema, value, told) => {
   let asked = 0;
   const watched = z.preprocess(counted, z.any());
   function counted(given: unknown): unknown {
@@ -36,20 +36,20 @@ test.each<[string, z.ZodType, unknown, string]>([
     return given;
   }
   const { check } = await compileToolSchema(z.object({ value: schema, watched }));
-  // Refused by what comes before, so that the rest is not asked.
+  // A check before it refuses them, so the rest is not applied.
   const checked = await check({ value, watched: 1 });
   expect(checked).toEqual({ fault: expect.stringContaining(told) });
   expect(asked).toBe(0);
 });
 
-test('a small value gets the words of the author', async () => {
+test("a small value gets the author's message", async () => {
   const { check } = await compileToolSchema(
     z.object({ name: z.string().max(3, 'is too long'), n: z.int('is no count').min(1) }),
   );
   expect(await check({ name: 'four', n: 1 })).toEqual({ fault: 'name: is too long' });
 });
 
-/** Schemas that take more than their JSON schema says. */
+/** Schemas that accept more than their JSON schema. */
 const GENEROUS: [z.ZodType, unknown][] = [
   [z.coerce.number(), '5'],
   [z.string().catch('x'), 5],
@@ -88,16 +88,16 @@ const GENEROUS: [z.ZodType, unknown][] = [
 ];
 
 test.each(GENEROUS.map(([schema, value], index) => ({ index, schema, value })))(
-  'a value that zod takes is never kept from it ($index)',
+  'a value that zod accepts always reaches zod ($index)',
   async ({ schema, value }) => {
-    // Many of them, so that they cost enough.
+    // Many copies, so that the value costs enough steps.
     const many = Array.from({ length: 10_000 }, () => value);
     expect((await z.array(schema).safeParseAsync(many)).success).toBe(true);
     expect(structureGuard(z.array(schema))(many)).toBeUndefined();
   },
 );
 
-test('a value that takes too much work is kept from zod as well', () => {
+test('a value that needs too much work does not reach zod either', () => {
   const alternatives = Array.from({ length: 30 }, (_each, index) => z.object({ [`k${index}`]: z.string() }));
   expect(structureGuard(z.array(z.union([...alternatives, z.number()])))(numbers)).toBe('takes too much work to check');
 });

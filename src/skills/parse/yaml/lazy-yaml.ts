@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
+import { quickYaml } from './quick-yaml.ts';
 
 // The runtime bundle replaces the next line: see docs/decisions/2026-11-22-lazy-modules.md.
 const require = createRequire(import.meta.url);
 
 let loaded: typeof Yaml | undefined;
-let quick: (() => typeof Yaml) | undefined;
+let isQuick = false;
 
 /** The YAML package. It is loaded at the first call, because most sandboxes verify skills and never parse them. */
 export function yaml(): typeof Yaml {
@@ -13,20 +14,11 @@ export function yaml(): typeof Yaml {
   return loaded;
 }
 
-/**
- * Offers a build of the package that reads faster but takes longer to load.
- *
- * @param load loads it
- */
-export function offerQuickYaml(load: () => typeof Yaml): void {
-  quick = load;
-}
-
-/** Switches to the offered build, because many texts follow. Both builds accept each other's nodes. */
+/** Switches to a build that reads faster but takes longer to load, because many texts follow. Both builds accept each other's nodes. */
 export function expectManyTexts(): void {
-  if (quick === undefined) return;
-  loaded = quick();
-  quick = undefined;
+  if (isQuick) return;
+  isQuick = true;
+  loaded = quickYaml();
 }
 
 /** Whether a node is a scalar. */
