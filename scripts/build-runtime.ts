@@ -98,7 +98,7 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
     outExtension: { '.js': '.cjs' },
     chunkNames: `${name}-[name]-[hash]`,
     write: false,
-    plugins: [lazyPackages(lazy), apart, withoutEngines, withoutAdvice],
+    plugins: [lazyPackages(lazy), apart, withoutEngines, withoutHostModules, withoutAdvice],
   });
   for (const { path, text } of outputFiles) await writeFile(path, escapeOthers(await asCommonJs(text)));
   for (const lazyName of lazy) {
@@ -169,6 +169,27 @@ const withoutEngines: Plugin = {
   name: 'without-engines',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]gray-matter[\\/]lib[\\/]engines\.js$/ }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
+/** Modules of the skills that only a host needs: a sandbox gets skills that the host has read, matched and checked. */
+const HOST_ONLY: Readonly<Record<string, string>> = {
+  'match/triggers':
+    "export function matchSkills() { throw new Error('Cannot match a query: a sandbox has no matcher.'); }",
+  'select/assert-versions': 'export function assertVersions() {}',
+  'parse/yaml/plain-comments': 'export function commentDiagnostics() { return []; }',
+  'parse/yaml/quick-yaml': "export { yaml as quickYaml } from './lazy-yaml.ts';",
+};
+
+const withoutHostModules: Plugin = {
+  name: 'without-host-modules',
+  setup({ onLoad }) {
+    for (const [module, contents] of Object.entries(HOST_ONLY))
+      onLoad({ filter: new RegExp(`/src/skills/${module}\\.ts$`) }, ({ path }) => ({
+        contents,
+        loader: 'ts',
+        resolveDir: dirname(path),
+      }));
   },
 };
 

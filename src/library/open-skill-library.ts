@@ -2,9 +2,6 @@ import { resolve } from 'node:path';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { Skill } from '../contracts/skills/skill.ts';
 import type { Call, SkillStore } from '../contracts/skills/store.ts';
-import '../skills/match-on-host.ts';
-import { offerQuickYaml } from '../skills/parse/yaml/lazy-yaml.ts';
-import { quickYaml } from '../skills/parse/yaml/quick-yaml.ts';
 import { bodyTokens } from '../skills/catalog/catalog-entry.ts';
 import { defaultCacheFolder } from '../durable/user-folders.ts';
 import { openTreeCache } from './stores/cache/tree-cache.ts';
@@ -22,8 +19,6 @@ import type { GateVerdict, LibraryHead, SkillLibrary, SkillLibraryOptions } from
 import { LOCK_FILE } from './lock/format/lock-format.ts';
 import { openFrozen } from './lock/open-frozen.ts';
 import { watchStores } from './watch-stores.ts';
-
-offerQuickYaml(quickYaml);
 
 /** Attempts to fetch skills that change meanwhile. */
 const LOOKS = 5;

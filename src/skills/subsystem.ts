@@ -31,8 +31,8 @@ import type {
   Skillset,
   SubsystemParts,
 } from './subsystem-contract.ts';
-import { offeredMatching } from './match/offered-matching.ts';
-import { checkVersions } from './select/version-check.ts';
+import { matchSkills } from './match/triggers.ts';
+import { assertVersions } from './select/assert-versions.ts';
 import { writeCatalog } from './catalog/write-catalog.ts';
 
 export type * from './subsystem-contract.ts';
@@ -256,7 +256,7 @@ export class SkillsSubsystem {
     const { rows } = this.resolve(refs, options);
     const requested = rows.flatMap((row) => (row.status === 'loaded' && row.id !== undefined ? [row.id] : []));
     const { skills, diagnostics } = expandImports(requested, this.#byId, this.#policy(options.consumer));
-    checkVersions(refs, skills);
+    assertVersions(refs, skills);
     return { skills, rows, diagnostics: [...diagnostics, ...this.#refusedImports(skills, options.consumer)] };
   }
 
@@ -353,7 +353,7 @@ export class SkillsSubsystem {
     const hidden = this.#leftOut(options).filter(({ skill }) => !seen.has(skill));
     const turn = { hidden, max, named: this.enabledByName(options) };
     if (session !== undefined) return session.turn({ ...turn, query, skills: visible });
-    return offeredMatching()(query, visible, { ...turn, recent });
+    return matchSkills(query, visible, { ...turn, recent });
   }
 
   /**

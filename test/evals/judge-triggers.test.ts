@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import '../../src/skills/match-on-host.ts';
 import { triggerTable } from '../../src/evals/report/eval-table.ts';
 import { judgeTriggers, parseTriggerQueries } from '../../src/evals/report/judge-triggers.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';

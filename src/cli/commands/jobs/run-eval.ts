@@ -19,8 +19,6 @@ import { writeEvalFile, writeRun } from '../../../evals/write-eval-output.ts';
 import { requireLoadable } from '../../../jobs/request/requested-skills.ts';
 import type { SkillsSubsystem } from '../../../skills/load-subsystem.ts';
 import type { ConsumerOptions } from '../../../skills/subsystem.ts';
-import { offerMatching } from '../../../skills/match/offered-matching.ts';
-import { matchSkills } from '../../../skills/match/triggers.ts';
 import { claimFolder } from '../../job/claim-folder.ts';
 import { cliRunners } from '../../job/runners.ts';
 import { budgetFromFlags } from '../../options/flags/budget-flags.ts';
@@ -34,8 +32,6 @@ import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { readInputFile } from '../../terminal/input-file.ts';
-
-offerMatching(matchSkills);
 
 /** Folder for paid-for runs, with a subfolder for each evaluation, unless `--out` names another. */
 const KEPT = 'skillcell-out';

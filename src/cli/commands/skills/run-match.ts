@@ -1,12 +1,7 @@
 import { type CommandContext, flagValue } from '../../options/flags/command.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
-import { offerMatching } from '../../../skills/match/offered-matching.ts';
-import { matchSkills } from '../../../skills/match/triggers.ts';
 import { openSkills } from '../../options/skills/skills-context.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
-
-// Commands use the loader of sandboxes, which offers no matcher.
-offerMatching(matchSkills);
 
 const MOST = { minimum: 1, maximum: 1_000, unit: 'skills' };
 

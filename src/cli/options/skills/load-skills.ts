@@ -5,7 +5,6 @@ import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
 import type { Skill } from '../../../contracts/skills/skill.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../../protocol/channel/bounded-json.ts';
-import '../../../skills/match-on-host.ts';
 import { loadUnchecked, type SkillsSubsystem, type SkillsSubsystemOptions } from '../../../skills/load-subsystem.ts';
 import type { SkillLibrary } from '../../../library/snapshot/skill-library.ts';
 import type { SourceName } from '../../../library/trust/source-folders.ts';
