@@ -14,13 +14,13 @@ import { runSeparateHost } from './separate-host.ts';
 import { attack } from './surroundings.ts';
 
 const isRoot = process.getuid?.() === 0;
-/** Why a call is refused: it may not, there is nothing, or it cannot be written. */
+/** Error codes of refused calls: no permission, missing, read-only or not implemented. */
 const REFUSED = /^(EPERM|EACCES|ENOENT|EROFS|ENOSYS|ENOTDIR)$/;
 const UNREACHABLE = /^(ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EADDRNOTAVAIL)$/;
 
 async function listening(options: { host: string } | { path: string }): Promise<Server> {
   const server = createServer((socket) => {
-    // Most of these only connect and leave.
+    // Most programs only connect and leave.
     socket.on('error', () => undefined);
     socket.end('you reached the host');
   });
@@ -30,7 +30,7 @@ async function listening(options: { host: string } | { path: string }): Promise<
   return server;
 }
 
-/** A file of /etc that the bundle brings. */
+/** A file of /etc from the bundle. */
 function ownFile(name: string): string {
   return readFileSync(new URL(`../../runtime/etc/${name}`, import.meta.url), 'utf8');
 }
@@ -45,13 +45,13 @@ function hostAddress(): string {
   return found.find((row) => row.family === 'IPv4' && !row.internal)?.address ?? '127.0.0.1';
 }
 
-/** What a plain run tries as well: this test's own listener. Nothing leaves the machine to prove a point. */
+/** Targets that a plain run reaches as well: this test's own listener. No packet leaves the machine. */
 const OWN_LISTENER = {
   host: 'connected(socket.AF_INET, socket.SOCK_STREAM, (host, port))',
   interfaces: '[name for _, name in socket.if_nameindex()]',
 };
 
-attack('A01', 'connects to nothing outside, by TCP, IPv6 and UDP', {}, async ({ job, evidence }) => {
+attack('A01', 'makes no connection to the outside, by TCP, IPv6 or UDP', {}, async ({ job, evidence }) => {
   const host = hostAddress();
   await using server = await listening({ host });
   const setUp = 'port, host = int(sys.argv[1]), sys.argv[2]';
@@ -71,7 +71,7 @@ attack('A01', 'connects to nothing outside, by TCP, IPv6 and UDP', {}, async ({ 
   evidence(`plainly the host's address was reached; inside ${inside['host']}, and only lo is there`);
 });
 
-attack('A02', 'resolves no name but its own, and fails at once', {}, async ({ job, evidence }) => {
+attack('A02', 'resolves only its own name, and fails at once for others', {}, async ({ job, evidence }) => {
   const local = { local: 'socket.getaddrinfo("localhost", 80) and None' };
   const code = attempts('', {
     local: '" ".join(sorted({row[4][0] for row in socket.getaddrinfo("localhost", 80)}))',
@@ -136,7 +136,7 @@ attack('A06', 'opens neither raw nor packet sockets', { needs: ['root'] }, async
 
 attack('A07', 'opens no socket to the virtual machine’s host', {}, async ({ job, evidence }) => {
   const code = attempts('', { vsock: 'socket.socket(40, socket.SOCK_STREAM) and None' });
-  // A kernel without the family answers EAFNOSUPPORT; EPERM can come from the filter alone.
+  // A kernel without the family answers EAFNOSUPPORT; EPERM can only come from the filter.
   expect(reportOf((await plainly('python', code)).stdout)['vsock']).toMatch(/^(reached|EAFNOSUPPORT)$/);
   expect(reportOf((await job({ code })).stdout.text)).toEqual({ vsock: 'EPERM' });
   evidence('EPERM by the filter');
@@ -183,7 +183,7 @@ attack('A11', 'reads no file of the host by any path', {}, async ({ job, folder,
     homes: 'os.listdir("/home")',
     root: 'os.listdir("/root")',
   });
-  // Nothing of the host's accounts: the file there is ours.
+  // The accounts are not the host's: the file comes from the bundle.
   const accounts = await job({ language: 'bash', code: 'cat /etc/passwd' });
   expect(accounts.stdout.text).toBe(ownFile('passwd'));
   const open = reportOf((await plainly('python', attempts('path = sys.argv[1]', ways), { args: [path] })).stdout);
@@ -195,7 +195,7 @@ attack('A11', 'reads no file of the host by any path', {}, async ({ job, folder,
   );
 });
 
-/** Of each kind the places that machines have; not every one has all. */
+/** Paths of each kind; not every machine has all. */
 const PARTS_OF_THE_MACHINE = {
   memory: ['/proc/kcore', '/dev/mem', '/proc/kpageflags', '/proc/kpagecount'],
   log: ['/dev/kmsg'],
@@ -212,7 +212,7 @@ attack(
   async ({ job, evidence }) => {
     const read = 'opened(path, os.O_RDONLY)';
     const reached = await reachedPlainly(PARTS_OF_THE_MACHINE, read);
-    // Whoever runs this without all rights sees less of the machine, but never only what nobody reaches.
+    // A user without all rights sees fewer of them, but a path that no program reaches proves nothing.
     expect(Object.keys(reached).length).toBeGreaterThanOrEqual(3);
     const code = attempts(
       '',
@@ -242,7 +242,7 @@ for (const name of readdirSync('/proc/self/fd')) {
 }
 console.error(process.cwd());`,
 };
-/** What an executor has open by itself: its channel to the entry, pipes of no name any more, its own event loop, and what lists the folder. */
+/** Descriptors of an executor itself: its channel to the entry, removed pipes, its own event loop, and the listing process. */
 const OWN_DESCRIPTOR =
   /^\d+ (\/run\/(std(in|out|err)|to-executor|from-executor)|anon_inode:\[\w+\]|\/proc\/.*|socket:\[\d+\]|pipe:\[\d+\]|.*\/\.pipes-\w+\/(std(out|err)|(to|from)-program) \(deleted\)|\/dev\/null|.*(executor|main)\.(m?js|sh|py))$/;
 
@@ -254,7 +254,7 @@ for (const language of ['bash', 'python', 'javascript'] as const) {
     async ({ folder, level, evidence }) => {
       const path = join(folder, 'sentinel');
       await writeFile(path, 'sentinel of the host');
-      // A host that was itself started with open files, as by a shell or a service manager.
+      // A host that was itself started with open files, for example by a shell or a service manager.
       const careless = ['/bin/bash', '-c', 'exec 3<"$0" 9<"$0" 57<"$0" 200<"$0" 201>>"$0"; exec "$@"', path];
       const code = DESCRIPTORS[language];
       expect((await plainly('bash', 'cat <&200', { launcher: careless })).stdout).toBe('sentinel of the host');
@@ -277,7 +277,7 @@ for (const language of ['bash', 'python', 'javascript'] as const) {
       expect(result?.stderr.text.trim()).toMatch(
         level === 'none' ? /^\/tmp\/skillcell-[^/]+\/workspace$/ : /^\/workspace$/,
       );
-      evidence(`five descriptors of the host to a file of its own; none of them inside`);
+      evidence(`five descriptors of the host to its own file; none of them inside`);
     },
   );
 }
@@ -342,23 +342,18 @@ attack('A15', 'writes no switch of the kernel', { needs: ['root'] }, async ({ jo
   );
 });
 
-attack(
-  'A16',
-  'writes nothing through a link that leads out of the workspace',
-  {},
-  async ({ job, folder, evidence }) => {
-    const code = attempts('os.symlink(sys.argv[1], "out-of-here"); os.symlink("/usr/bin", "programs")', {
-      host: 'created("out-of-here/written")',
-      programs: 'created("programs/written")',
-      through: 'created("/proc/self/cwd/programs/written")',
-    });
-    const args = [folder];
-    expect(reportOf((await plainly('python', code, { args })).stdout)).toMatchObject({ host: 'reached' });
-    const inside = reportOf((await job({ code, args })).stdout.text);
-    expect(inside).toEqual({ host: 'ENOENT', programs: 'EROFS', through: 'EROFS' });
-    evidence('the host’s folder is not there, the programs’ is read-only');
-  },
-);
+attack('A16', 'writes nothing through a link out of the workspace', {}, async ({ job, folder, evidence }) => {
+  const code = attempts('os.symlink(sys.argv[1], "out-of-here"); os.symlink("/usr/bin", "programs")', {
+    host: 'created("out-of-here/written")',
+    programs: 'created("programs/written")',
+    through: 'created("/proc/self/cwd/programs/written")',
+  });
+  const args = [folder];
+  expect(reportOf((await plainly('python', code, { args })).stdout)).toMatchObject({ host: 'reached' });
+  const inside = reportOf((await job({ code, args })).stdout.text);
+  expect(inside).toEqual({ host: 'ENOENT', programs: 'EROFS', through: 'EROFS' });
+  evidence('the host’s folder is not there, the programs’ is read-only');
+});
 
 attack('A17', 'is an ordinary user with no other groups', { needs: ['root'] }, async ({ job, evidence }) => {
   const code = attempts('', {
@@ -393,7 +388,7 @@ attack(
     });
     const program = code.replace(
       'def attempt(',
-      // A program that is just starting has neither its name nor its owner's rights yet, and one that asks for nothing may be over.
+      // A program that has just started still lacks its name and its owner's rights, and a program without a question may end too early.
       `import time
 def effective(command):
     seen = "never seen"
@@ -464,7 +459,7 @@ attack('A20-A25', 'makes no call that the filter refuses', { needs: ['root'] }, 
   });
   const open = reportOf((await plainly('python', code)).stdout);
   expect(open['mode']).toBe('0');
-  // Root is never told EPERM: either the call did it, or the kernel looked at its arguments.
+  // Root never gets EPERM: the call succeeded, or the kernel examined its arguments.
   for (const name of Object.keys(expressions))
     expect(open[name], `${name}, plainly`).not.toMatch(/^(EPERM|ENOSYS|died)$/);
   const inside = reportOf((await job({ code })).stdout.text);
@@ -481,7 +476,7 @@ attack('A26', 'traces no process, not even its own child', {}, async ({ job, evi
     other: 'called(libc.ptrace(0x4206, int(sys.argv[1]) or child.pid, 0, 0))',
   });
   if (isRoot)
-    // Plainly only its own child: what else runs on the machine is nobody's to stop.
+    // Plainly only its own child: other processes of the machine must not be stopped.
     expect(reportOf((await plainly('python', code, { args: ['0'] })).stdout)).toEqual({
       attach: 'reached',
       seize: 'reached',
@@ -494,8 +489,8 @@ attack('A26', 'traces no process, not even its own child', {}, async ({ job, evi
 });
 
 /**
- * The processes that an attack looks into: all that a job sees, and plainly the one that it is told, which is this
- * test's own. What else runs on the machine is none of ours.
+ * The processes that an attack examines: all that a job sees, and plainly only the given process, which belongs to this test. Other processes of the
+ * machine must not be touched.
  */
 const LOOKED_INTO = 'pids = list(map(int, sys.argv[1:])) or [int(pid) for pid in os.listdir("/proc") if pid.isdigit()]';
 
@@ -511,7 +506,7 @@ attack('A28', 'sees only its own processes', {}, async ({ job, evidence }) => {
   evidence(`sees ${JSON.stringify(inside['seen'])}, and not this process, which is seen plainly`);
 });
 
-attack('A29', 'kills nothing outside with kill(-1), and fails', {}, async ({ job, evidence }) => {
+attack('A29', 'kills no outside process with kill(-1), and fails', {}, async ({ job, evidence }) => {
   const code = 'import os, time\nif os.fork() == 0:\n    os.kill(-1, 9)\n    os._exit(0)\ntime.sleep(9)';
   const victim = [
     '/usr/bin/bwrap',
@@ -537,7 +532,7 @@ attack('A29', 'kills nothing outside with kill(-1), and fails', {}, async ({ job
   const result = await job({ code });
   expect(result).toMatchObject({ outcome: 'failed', signal: 'SIGKILL', exitCode: null });
   expect(await beside).toMatchObject({ outcome: 'succeeded', stdout: { text: 'alive\n' } });
-  evidence('the job ended by SIGKILL; the job beside it and this process went on');
+  evidence('the job ended by SIGKILL; the concurrent job and this process went on');
 });
 
 const LEAVE = attempts('shm = lambda: libc.shmget(0x5ce11, 4096, 0o1600)', {
@@ -555,7 +550,7 @@ const FIND = attempts('', {
   varTmp: 'content("/var/tmp/attack-token")',
 });
 
-attack('A30', 'passes nothing to a job beside it', {}, async ({ job, evidence }) => {
+attack('A30', 'passes no data to a concurrent job', {}, async ({ job, evidence }) => {
   const open = await plainly('python', LEAVE);
   const openFound = reportOf((await plainly('python', FIND)).stdout);
   await plainly(
@@ -579,10 +574,10 @@ attack('A30', 'passes nothing to a job beside it', {}, async ({ job, evidence })
     workspace: 'ENOENT',
     varTmp: 'ENOENT',
   });
-  evidence('five places: ENOENT or refused beside; plainly the second program found four');
+  evidence('five places: ENOENT or refused in the other job; plainly the second program found four');
 });
 
-attack('A31', 'leaves nothing for the next job', {}, async ({ job, evidence }) => {
+attack('A31', 'leaves no data for the next job', {}, async ({ job, evidence }) => {
   expect(reportOf((await job({ code: LEAVE })).stdout.text)).toMatchObject({
     tmp: 'reached',
     shm: 'reached',
@@ -595,7 +590,7 @@ attack('A31', 'leaves nothing for the next job', {}, async ({ job, evidence }) =
     workspace: 'ENOENT',
     varTmp: 'ENOENT',
   });
-  evidence('five places: nothing found afterwards');
+  evidence('five places: no data found afterwards');
 });
 
 for (const [language, code] of [
@@ -612,7 +607,7 @@ for (const [language, code] of [
       process.env['AWS_SECRET_ACCESS_KEY'] = canary;
       process.env['HTTPS_PROXY'] = `http://user:${canary}@proxy`;
       try {
-        // Never in a message: the rest of that environment is the operator's.
+        // Never in a message: the rest of that environment belongs to the operator.
         const plain = await plainly(language, code, { env: {} });
         expect(plain.stdout.includes(canary)).toBe(true);
         const result = await job({ language, code });
@@ -646,7 +641,7 @@ attack(
       const result = await job({ code });
       expect(result.outcome).toBe('succeeded');
       expect(result.stdout.text).not.toContain(canary);
-      evidence(`${(reportOf(result.stdout.text)['environments'] as string[]).length} processes seen, none holds it`);
+      evidence(`${(reportOf(result.stdout.text)['environments'] as string[]).length} processes seen, none contains it`);
     } finally {
       delete process.env['SECRET_TOKEN'];
     }
@@ -655,7 +650,7 @@ attack(
 
 attack(
   'A39',
-  'shows nothing of a job in the command line or environment of any process',
+  'shows no data of a job in the command line or environment of any process',
   {},
   async ({ job, evidence }) => {
     const canary = `canary-${process.pid}-${Math.random()}`;
@@ -680,14 +675,14 @@ attack(
 
 attack(
   'A41',
-  'is nobody’s root for the kernel’s switches, though root started it',
+  'cannot change the kernel’s switches, even if root started it',
   { needs: ['root'] },
   async ({ job, evidence }) => {
     const code = attempts('', {
       pattern: 'opened("/proc/sys/kernel/core_pattern", os.O_WRONLY)',
       overcommit: 'opened("/proc/sys/vm/overcommit_memory", os.O_RDWR)',
     });
-    // The line of a runner that forgets to drop uid 0, and that leaves /proc/sys as bubblewrap makes it.
+    // The command line of a runner that forgets to drop uid 0, and that leaves /proc/sys as bubblewrap makes it.
     const careless = [
       '/usr/bin/bwrap',
       '--ro-bind',
@@ -740,7 +735,7 @@ def allowed(look, pid):
 
 attack(
   'A42',
-  'reaches no process but its own, an empty reaper, and one that cannot be looked into',
+  'reaches only its own processes, an empty reaper, and an unreadable process',
   {},
   async ({ job, evidence }) => {
     const neighbour = spawn('/bin/sleep', ['60'], { env: { SECRET: 'canary' } });
@@ -750,10 +745,10 @@ attack(
     expect((open['descriptors'] as unknown[][])[0]?.length).toBeGreaterThan(2);
     const result = await job({ code: NEIGHBOURS });
     const inside = reportOf(result.stdout.text);
-    // The second one waits for the program, and tells the entry how it ended.
+    // The second process waits for the program, and reports its end to the entry.
     expect(inside['others']).toEqual([1, 2]);
     expect((inside['commands'] as string[])[0]).toMatch(/^bwrap\0/);
-    // Standard streams are the job's own; what else the reaper holds counts events and leads nowhere.
+    // Standard streams belong to the job; other descriptors of the reaper only count events.
     const [ofReaper, ofWaiter] = inside['descriptors'] as [[string, string][], string];
     expect([ofWaiter, (inside['environments'] as string[])[1]]).toEqual(['refused', 'refused']);
     for (const [name, target] of ofReaper) {
@@ -766,7 +761,7 @@ attack(
   },
 );
 
-/** Writes a result that nobody asked for into every descriptor of every other process that opens. */
+/** Writes a forged result into every descriptor of every other process that can be opened. */
 const FORGE = `
 import json, os, struct, sys
 def frames():
@@ -797,7 +792,7 @@ os._exit(7)
 import { PROGRAM_VARIABLES, SHELL_VARIABLES } from './program-environment.ts';
 
 attack('A43', 'forges no result through the descriptors of its ancestors', {}, async ({ job, evidence }) => {
-  // Plainly, the descriptor that is named opens in another process, and what is written arrives.
+  // Plainly, the named descriptor opens in another process, and the written data arrives.
   const open = await plainly('bash', `exec 9<>"$PWD/held"; python3 -c "$1" 9; cat held | head -c 14`, {
     args: [FORGE],
     launcher: ['/usr/bin/unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc'],

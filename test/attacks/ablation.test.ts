@@ -14,7 +14,7 @@ function sourceOf(name: string): string {
   return readFileSync(join(RUNTIME, path), 'utf8');
 }
 
-/** The fields of what the engine is asked for; those that hold several lines, line by line. */
+/** The fields of the engine's options; fields with several entries, entry by entry. */
 function fieldsOfContainer(): string[] {
   const parts = { name: 'name', owner: 'owner', image: 'sha256:0', runtime: undefined, appArmor: true };
   const { HostConfig, ...top } = containerOptions(SPEC, parts);
@@ -33,7 +33,7 @@ function fieldsOfContainer(): string[] {
   return fields;
 }
 
-test('every line of a container has a change that takes it away, or a reason why there is none', () => {
+test('every line of a container has a change that removes it, or a reason why there is none', () => {
   expect(fieldsOfContainer().toSorted()).toEqual(Object.keys(CHANGES_OF_FIELDS).toSorted());
   for (const [field, changes] of Object.entries(CHANGES_OF_FIELDS)) {
     if (typeof changes === 'string') expect(changes, field).not.toBe('');
@@ -46,7 +46,7 @@ test('every change lets a named attack through', () => {
   expect([...opened].toSorted()).toEqual(Object.keys(ALL_CONTAINER_CHANGES).toSorted());
 });
 
-test('every argument of the launcher of user code in a container has a change that takes it away', () => {
+test('every argument of the launcher of user code in a container has a change that removes it', () => {
   const source = sourceOf('executor-process.ts');
   const launcher = source.slice(source.indexOf('function droppedCommand'), source.indexOf('function innerCommand'));
   const options = [...launcher.matchAll(/'(--[a-z-]+)|`(--[a-z-]+)/g)].map(([, one, other]) => one ?? other ?? '');
@@ -59,7 +59,7 @@ test('every argument of the launcher of user code in a container has a change th
     ).not.toEqual([]);
 });
 
-test('every text that a change replaces stands in its source', () => {
+test('every text that a change replaces exists in its source', () => {
   const replacements = [
     ...Object.values(ALL_CONTAINER_CHANGES).flatMap(({ entry }) => entry ?? []),
     ...Object.values(NAMESPACE_CHANGES).flatMap(({ scripts }) => scripts ?? []),

@@ -15,7 +15,7 @@ import { until } from '../fixtures/until.ts';
 const BOTH: Level[] = ['namespace', 'none'];
 const MIB = 1024 * 1024;
 
-/** Starts up to 300 children that wait, and says how many there were and what stopped it. */
+/** Starts up to 300 waiting children, and prints their number and the error that stopped it. */
 const FORKS = `
 import errno, os, sys, time
 count, stopped = 0, None
@@ -74,7 +74,7 @@ attack('B02', 'starts no more threads than it may', { levels: BOTH, needs: ['cgr
   evidence(result.stdout.text.trim());
 });
 
-/** Fills memory page by page, and says when it has what it wanted. */
+/** Fills memory page by page, and reports when it has the wanted size. */
 const MEMORY = `
 import sys
 size = int(sys.argv[1])
@@ -95,7 +95,7 @@ attack(
     expect(await job({ code: MEMORY, args: ['64'], limits: SMALL })).toMatchObject({ outcome: 'succeeded' });
     const result = await job({ code: MEMORY, args: ['600'], limits: SMALL });
     expect(result).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '' } });
-    // The limit, the workspace's twice, for /tmp, that of skills and the supervisor's share together, and no swap beside them.
+    // The limit, the workspace's size twice (for /tmp), and the share of skills and supervisor, without swap.
     expect(result.usage.maxRssBytes).toBeLessThanOrEqual((128 + 2 * 32 + 72 + 64) * MIB);
     evidence(
       `out_of_memory at ${Math.round((result.usage.maxRssBytes ?? 0) / MIB)} MiB of 600; signal ${result.signal}`,
@@ -138,7 +138,7 @@ print(len(held))`;
 
 attack(
   'B04',
-  'is told out of memory when a child was killed for it, though the parent says 0',
+  'is reported as out of memory if a child was killed for it, although the parent ends with 0',
   { levels: BOTH, needs: ['cgroups'] },
   async ({ job, evidence }) => {
     const code = `
@@ -154,7 +154,7 @@ print('child', child.returncode, flush=True)`;
 
 attack(
   'B05',
-  'is not told out of memory for an exit code of 137',
+  'is not reported as out of memory for an exit code of 137',
   { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const result = await job({ language: 'bash', code: 'exit 137' });
@@ -185,7 +185,7 @@ print(sorted(child.wait() for child in children), flush=True)`;
 
 attack(
   'B06',
-  'is told out of memory though it waits for the child that the kernel ended until its clock does',
+  'is reported as out of memory even if it waits for the killed child until its deadline',
   { levels: BOTH, needs: ['cgroups'] },
   async ({ job, evidence }) => {
     const waiting = 'import time\ntime.sleep(60)';
@@ -206,10 +206,10 @@ time.sleep(60)`;
 
 attack(
   'B06',
-  'does not end its supervisor by making every other process smaller',
+  'cannot get its supervisor killed by keeping every other process smaller',
   { levels: BOTH, needs: ['cgroups'] },
   async ({ job, evidence }) => {
-    // The kernel ends the process that weighs most: forty small ones that take their score back weigh less than an entry.
+    // The kernel kills the heaviest process: forty small ones that reset their score weigh less than an entry.
     const code = `
 import os, time
 for _ in range(40):
@@ -228,7 +228,7 @@ time.sleep(2)`;
   },
 );
 
-/** Goes on after what it did, longer than its own clock lets it. */
+/** Continues after its work for longer than its deadline. */
 const STAYS = '__import__("time").sleep(60); raise SystemExit';
 
 const FILL = `
@@ -253,7 +253,7 @@ attack(
   { levels: BOTH },
   async ({ job, level, folder, evidence }) => {
     expect((await plainly('python', FILL, { args: [folder, '20'] })).stdout).toBe('160 None\n');
-    // At level none the folder is looked at four times a second: only what looks while the program goes on ends it before its clock.
+    // At level none the folder is checked four times a second, so only a check of the running program ends it before its deadline.
     const code = level === 'none' ? FILL.replace('raise SystemExit', STAYS) : FILL;
     const result = await job({ code, args: ['.', '40'], limits: { workspaceMib: 32, runTimeoutMs: 8_000 } });
     expect(result).toMatchObject({ outcome: 'limit', limit: 'workspace' });
@@ -281,7 +281,7 @@ print('written')`;
 
 attack(
   'B07',
-  'has the same limits of one file, of descriptors and of cores however its host was started',
+  'has the same limits of file size, descriptors and cores, however its host was started',
   { levels: BOTH },
   async ({ level, evidence }) => {
     const code = `
@@ -289,10 +289,10 @@ import resource
 print([resource.getrlimit(name) for name in (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE)])`;
     const limits = { workspaceMib: 32, memoryMib: 96 };
     const jobs = [{ code, language: 'python' as const, isolation: level, limits }];
-    // One that fills its own shared memory, where it has any.
+    // The largest file is one that fills the shared memory, if the sandbox has its own.
     const largest = (level === 'none' ? 32 : 96) * MIB;
     const expected = `[(${largest}, ${largest}), (1024, 1024), (0, 0)]\n`;
-    // Other programs start the sandbox where descriptors have to be closed.
+    // Other programs start the sandbox if descriptors must be closed first.
     const careless = ['/bin/bash', '-c', 'exec 5</dev/null 200</dev/null; ulimit -c unlimited; exec "$@"', 'bash'];
     for (const launcher of [[], careless]) {
       const { runs } = await runSeparateHost({ jobs }, { launcher });
@@ -304,7 +304,7 @@ print([resource.getrlimit(name) for name in (resource.RLIMIT_FSIZE, resource.RLI
 
 attack(
   'B08',
-  'fills every other folder that it can write up to a limit of its own',
+  'fills every other writable folder up to its own limit',
   { needs: ['cgroups'] },
   async ({ job, folder, evidence }) => {
     const found: string[] = [];
@@ -316,7 +316,7 @@ attack(
       const result = await job({ code: FILL, args: [path, '20'], limits: { workspaceMib: 32 } });
       const [written = '', stopped] = result.stdout.text.trim().split(' ');
       expect(stopped, path).toBe('28');
-      // The last of it may be what a write of a whole MiB could not place.
+      // The last part may be a write of a whole MiB that did not fit.
       expect([most - 1, most], path).toContain(Number(written));
       found.push(`${path} ${written} MiB`);
     }
@@ -331,7 +331,7 @@ attack(
 
 attack(
   'B08',
-  'takes no more memory by files in /dev/shm, which are memory of its own',
+  'takes no more memory by files in /dev/shm, which count as its memory',
   { needs: ['cgroups'] },
   async ({ job, evidence }) => {
     const code = `
@@ -357,7 +357,7 @@ print('held', flush=True)`;
 
 attack(
   'B09',
-  'fills no more by many files that are each below the limit of one',
+  'fills no more with many files below the limit of a single file',
   {},
   async ({ job, folder, evidence }) => {
     const code = `
@@ -407,7 +407,7 @@ attack(
 
 attack(
   'B10',
-  'makes no more files than it may in the other folders that it can write',
+  'makes no more files than it may in the other writable folders',
   {},
   async ({ job, folder, evidence }) => {
     expect((await plainly('python', INODES, { args: [folder] })).stdout).toBe('20000 None\n');
@@ -462,7 +462,7 @@ time.sleep(0.3)`;
       .trim()
       .split('\n')
       .reduce((sum, text) => sum + Number(text) / 1e9, 0);
-    // Eight processes run, or wait for a processor that others have: what they would take does not depend on the machine.
+    // Eight processes run, or wait for a processor: their demand does not depend on the machine.
     expect(plain / 1.5).toBeGreaterThan(0.9);
     // Short runs are counted in whole periods.
     expect(share).toBeLessThan(0.3);
@@ -480,7 +480,7 @@ const ENDLESS: Record<string, ['bash' | 'python' | 'javascript', string]> = {
 };
 for (const [what, [language, code]] of Object.entries(ENDLESS)) {
   attack('B14', `is ended when it ${what}`, { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
-    // Stopped, the shell is not even able to end when it is asked to.
+    // A stopped shell cannot even end when asked to.
     expect((await plainly(language, code, { timeoutMs: 800 })).signal).toBe('SIGKILL');
     const elapsedMs = startQuietClock();
     const result = await job({ language, code, limits: { runTimeoutMs: 500, graceMs: 300 } });
@@ -492,7 +492,7 @@ for (const [what, [language, code]] of Object.entries(ENDLESS)) {
 
 attack(
   'B15',
-  'is ended though it ignores every signal that it can',
+  'is ended although it ignores every signal that it can',
   { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = `
@@ -516,7 +516,7 @@ while True: time.sleep(1)`;
   },
 );
 
-attack('B29', 'is ended though its ordinary end never comes', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
+attack('B29', 'is ended although its ordinary end never comes', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const limits = { runTimeoutMs: 3_000, graceMs: 400 };
   await Promise.all(
     Object.entries(ENDLESS_ENDS).map(async ([name, { language, code, stubborn }]) => {
@@ -542,7 +542,7 @@ attack('B29', 'is ended though its ordinary end never comes', { levels: EVERY_LE
   evidence(`timeout, with a grace, in ${Object.keys(ENDLESS_ENDS).join(', ')}`);
 });
 
-attack('B16', 'sets no limit that is none', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
+attack('B16', 'sets no invalid limit', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const values = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number('1e999'), 1.5, '60', null, {}, 2 ** 60];
   let refused = 0;
   for (const name of ['runTimeoutMs', 'jobTimeoutMs', 'memoryMib', 'pids', 'workspaceMib', 'calls'] as const) {
@@ -590,14 +590,14 @@ attack(
     const start = (): Promise<JobResult> =>
       own.exec({ isolation: level, tools: ['arrive'], code, limits: { runTimeoutMs: 300_000 } });
     const jobs: Promise<JobResult>[] = [];
-    // A few at a time: how fast all of them would start is not the question.
+    // A few at a time: the speed of many starts is not tested.
     while (jobs.length < places) {
       for (let wave = 0; wave < 8; wave += 1) jobs.push(start());
       await Promise.race([...jobs, until(() => arrived === jobs.length, 'the arrival of a wave', 60_000)]);
     }
     jobs.push(start());
     const held = sandboxProcesses().length;
-    // The last one waits for a place, however long the others keep theirs.
+    // The last job waits for a place, however long the others keep theirs.
     await pause(500);
     expect(arrived).toBe(places);
     open();
@@ -663,7 +663,7 @@ attack(
   },
 );
 
-/** Moves on by fork and exit, in sessions of its own, so that no list of processes is true for long. */
+/** Moves on by fork and exit, in its own sessions, so that every list of processes is soon outdated. */
 const COMET = (token: string, clean: boolean): string =>
   `
 import os, sys, time
@@ -687,7 +687,7 @@ while time.monotonic() < end:
 import os, sys, time`,
   );
 
-/** Looks for a comet many times, since one look at a list of processes may miss it; ends what it sees when told to. */
+/** Looks for a comet many times, since one list of processes may miss it; kills it if told to. */
 async function isSeen(token: string, end = false): Promise<boolean> {
   let seen = false;
   for (let look = 0; look < 15 && (end || !seen); look += 1) {
@@ -716,7 +716,7 @@ for (const [how, clean] of [
     const token = `comet-${process.pid}-${Math.random()}`;
     const result = await job({ code: COMET(token, clean) });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'left\n' } });
-    // The sandbox is removed beside the result; the comet is gone with it.
+    // The sandbox is removed in parallel with the result; the comet is gone with it.
     await until(async () => !(await isSeen(token)), 'the end of the comet');
     const late = await job({ code: COMET(token, clean), args: ['30'], limits: { runTimeoutMs: 400, graceMs: 200 } });
     expect(late.outcome).toBe('timeout');
@@ -727,13 +727,13 @@ for (const [how, clean] of [
 
 attack(
   'B27',
-  'is ended though it stops itself, its children, and all that it can',
+  'is ended although it stops itself, its children and every process that it can',
   { levels: ['namespace'] },
   async ({ job, evidence }) => {
     const codes = {
       'stops all':
         'import os, signal, time\nif os.fork() == 0: time.sleep(60)\nos.kill(-1, signal.SIGSTOP)\nos.kill(os.getpid(), signal.SIGSTOP)',
-      'stops who holds its output':
+      'stops the process that holds its output':
         'import os, signal, time\npid = os.fork()\nif pid == 0: time.sleep(60)\nos.kill(pid, signal.SIGSTOP)\ntime.sleep(60)',
       'stops its reaper': 'import os, signal, time\nos.kill(1, signal.SIGSTOP)\nos.kill(os.getpid(), signal.SIGSTOP)',
     };
@@ -771,6 +771,6 @@ print(total // 1048576)`;
     expect(result.stdout.text).toMatch(/^\/workspace 28\n\/tmp 28\n\/value 28\n\d+\n$/);
     expect(result.outcome).toBe('succeeded');
     expect(await beside).toMatchObject({ outcome: 'succeeded', stdout: { text: 'fine\n' } });
-    evidence(`${result.stdout.text.trim().split('\n').at(-1)} MiB in all, inside of the memory limit`);
+    evidence(`${result.stdout.text.trim().split('\n').at(-1)} MiB in all, within the memory limit`);
   },
 );

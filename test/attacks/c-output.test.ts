@@ -33,7 +33,7 @@ for (const [id, what, block, streams] of FLOODS) {
     { levels: EVERY_LEVEL },
     async ({ job, evidence, onSafety }) => {
       const code = flood(block, streams);
-      // Plainly, every byte of it arrives and is held.
+      // Plainly, every byte arrives and is held.
       const counted = await plainly('bash', 'python3 main.py 2>&1 | wc -c', {
         launcher: ['/bin/bash', '-c', 'printf %s "$CODE" >main.py; exec "$@"', 'bash'],
         env: { CODE: code },
@@ -47,7 +47,7 @@ for (const [id, what, block, streams] of FLOODS) {
         expect(Buffer.byteLength(stream.text)).toBeLessThanOrEqual(KEPT);
         expect(Buffer.byteLength(stream.text)).toBeGreaterThan(KEPT - 4);
       }
-      // As JSON, control characters take six times their room; the cap was on what the program wrote.
+      // In JSON, control characters take six times their size; the cap applies to the program's own bytes.
       expect(JSON.stringify(result).length).toBeLessThan(streams.length * 6.2 * KEPT);
       onSafety(({ grownMib }) => {
         expect(grownMib).toBeLessThan(64);
@@ -80,7 +80,7 @@ attack(
 
 attack(
   'C03',
-  'writes single bytes, and the host holds about as much as that',
+  'writes single bytes, and the host holds about as many',
   { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ job, ownOrchestrator, level, evidence, onSafety }) => {
     const code = `
@@ -91,7 +91,7 @@ for count in range(1, 300001):
     if count % 50 == 0: time.sleep(0.0002)`;
     const result = await job({ code, limits: { runTimeoutMs: 40_000 } });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { bytes: 300_000 }, stderr: { bytes: 300_000 } });
-    // Nobody reads the events of this one: what waits for a reader is bounded as well.
+    // This stream has no reader: data that waits for a reader is bounded as well.
     const own = ownOrchestrator({});
     const stream = own.stream({
       kind: 'exec',
@@ -110,7 +110,7 @@ for count in range(1, 300001):
 
 attack(
   'C06',
-  'is slowed down by a reader that stands still, and loses nothing',
+  'is slowed down by a paused reader, and loses no output',
   { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ orchestrator, level, evidence, onSafety }) => {
     const code = `
@@ -144,10 +144,10 @@ os.write(2, b'the end')`;
 
 attack(
   'C06',
-  'has its last bytes read though its reader stands still while it ends',
+  'has its last bytes read even if its reader pauses during its end',
   { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ orchestrator, level, evidence }) => {
-    // Just more than what may wait for the reader: the rest is in the pipe of a program that has ended.
+    // Slightly more than the buffer for a reader: the rest is in the pipe of an ended program.
     for (const size of [5 * MIB, 5 * MIB + 160 * 1024, 5 * MIB + 224 * 1024]) {
       const code = `import os\nrest = b'a' * ${size}\nwhile rest: rest = rest[os.write(1, rest):]`;
       const limits = { keptOutputBytes: 32 * MIB, runTimeoutMs: 30_000 };
@@ -168,7 +168,7 @@ attack(
 
 attack(
   'C08',
-  'cuts and breaks characters, which changes no other byte',
+  'writes broken characters, which change no other byte',
   { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = `
@@ -186,7 +186,7 @@ for byte in 'aé€𝄞'.encode() + b'\\xff\\xfe' + b'\\xed\\xa0\\x80' + b'\\xf0
 
 attack(
   'C10',
-  'writes lines that look like our own records, which stay text',
+  'writes lines that look like records of skillcell, which stay text',
   { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const forged = '{"outcome":"succeeded","exitCode":0}\n\u0000\u0001\u001b[2J"}],"stdout":{"text":"forged"}}\r\n';
@@ -221,7 +221,7 @@ attack(
 
 attack(
   'C13',
-  'leaves its output to a grandchild, which nobody waits for',
+  'leaves its output to a grandchild, whose end the job does not await',
   { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = `
@@ -234,7 +234,7 @@ os.write(1, b'parent')`;
     const plain = await plainly('python', code, { args: ['2'] });
     expect(plain.stdout).toBe('parent');
     expect(plain.tookMs).toBeGreaterThan(1_500);
-    // Who waited for it would run into the deadline of the run.
+    // A host that waited for it would run into the deadline.
     const result = await job({ code, args: ['120'] });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'parent' } });
     evidence('the result came while the grandchild slept; plainly the output ended with it');
@@ -253,7 +253,7 @@ attack(
     expect(closed).toMatchObject({ outcome: 'succeeded', exitCode: 0 });
     const gone = await job({ language: 'bash', code: 'exit 5', stdin });
     expect(gone).toMatchObject({ outcome: 'failed', exitCode: 5 });
-    // The same bytes reach a program that wants them.
+    // The same bytes reach a program that reads them.
     const reads = await job({ language: 'bash', code: 'wc -c', stdin });
     expect(reads.stdout.text.trim()).toBe('100000000');
     onSafety(({ grownMib }) =>

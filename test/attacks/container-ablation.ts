@@ -16,12 +16,12 @@ export const ALL_CONTAINER_ATTACKS: readonly ContainerAttack[] = [
   ...CALL_ATTACKS,
 ];
 
-/** Every line that is taken away, and every class of system calls that is allowed. */
+/** Every removed line, and every allowed class of system calls. */
 export const ALL_CONTAINER_CHANGES: Record<string, ContainerChange> = { ...CONTAINER_CHANGES, ...CALL_CHANGES };
 
 /**
- * Which changes stand for each field of what the engine is asked for; a text says why none does. The test of this table fails
- * when a field is added without one.
+ * The changes for each field of the engine's options; a text gives the reason why there is none. The test of this table fails if a field is added
+ * without a change.
  */
 export const CHANGES_OF_FIELDS: Record<string, readonly string[] | string> = {
   name: 'a name, known before the engine answers: test/sandboxes/docker',

@@ -24,7 +24,7 @@ const CLASSES: readonly CallClass[] = [
   })),
 ].map((row) => ({ ...row, calls: row.calls.filter(({ name }) => numbers.has(name)) }));
 
-/** The filter with one class of calls allowed, for a program that has all other rights: the kernel itself answers. */
+/** The filter with one class of calls allowed, for a program with all other rights, so that the kernel itself answers. */
 export const CALL_CHANGES: Record<string, ContainerChange> = Object.fromEntries(
   CLASSES.map(({ title, calls }) => [
     `system calls: ${title}`,
@@ -38,7 +38,7 @@ export const CALL_CHANGES: Record<string, ContainerChange> = Object.fromEntries(
   ]),
 );
 
-/** For each class of refused calls: that none of them reaches the kernel. */
+/** For each class of refused calls: none of them reaches the kernel. */
 export const CALL_ATTACKS: readonly ContainerAttack[] = CLASSES.map(({ id, title, calls }) => ({
   id,
   title: `reaches no system call of the class: ${title}`,
@@ -60,7 +60,7 @@ export const CALL_ATTACKS: readonly ContainerAttack[] = CLASSES.map(({ id, title
   },
 }));
 
-/** clone3 answers ENOSYS by our rule, and an engine answers so for calls that are newer than its own table. */
+/** clone3 answers ENOSYS by the project's rule, and an engine gives the same answer for calls newer than its own table. */
 function isUnknown(name: string, answer: string | undefined): boolean {
   return answer === 'ENOSYS' && (name === 'clone3' || (numbers.get(name) ?? 0) > 440);
 }

@@ -36,7 +36,7 @@ function ulimit(name: string, value: number | undefined): Pick<ContainerChange, 
   });
 }
 
-/** Our seccomp profile with more calls allowed. */
+/** The project's seccomp profile with more calls allowed. */
 export function allowing(options: CreateOptions, names: readonly string[]): void {
   options.HostConfig.SecurityOpt = (options.HostConfig.SecurityOpt as string[]).map((line) => {
     if (!line.startsWith('seccomp=')) return line;
@@ -49,7 +49,7 @@ export function allowing(options: CreateOptions, names: readonly string[]): void
   });
 }
 
-/** What `Privileged` gives, written out: an engine that itself lacks one capability refuses the word. */
+/** The rights of `Privileged`, written out: an engine that itself lacks one capability refuses the option. */
 function privileged(config: HostConfig): void {
   config.CapAdd = PRIVILEGES_OF_ROOT;
   config.SecurityOpt = ['seccomp=unconfined'];
@@ -70,14 +70,14 @@ function unconfined(config: HostConfig): void {
 const EXECUTOR = 'executor-process.ts';
 const PRIVILEGES = 'privileges.ts';
 
-/** User code that stays root may not even write what belongs to others: it has no capability for that. */
+/** User code that stays root cannot write files of others: it has no capability for that. */
 function ownedByRoot(config: HostConfig): void {
   for (const [path, line] of Object.entries(config.Tmpfs ?? {})) {
     config.Tmpfs = { ...config.Tmpfs, [path]: line.replace(/1000[12]/g, '0') };
   }
 }
 
-/** User code stays what the supervisor was started as, and the supervisor changes no id. */
+/** User code keeps the id of the supervisor's start, and the supervisor changes no id. */
 const UNDROPPED: readonly Replacement[] = [
   [EXECUTOR, "'/usr/bin/setpriv', ...ids, ...sets,", "'/usr/bin/env',"],
   [PRIVILEGES, 'seteuid(uid)', 'seteuid(0)'],
@@ -87,8 +87,8 @@ const UNDROPPED: readonly Replacement[] = [
 const SETUID_PROGRAM = 'RUN cp /usr/bin/id /usr/local/bin/raised && chmod 4755 /usr/local/bin/raised';
 
 /**
- * Each line of the configuration of a container, and each step of the drop of privileges, taken away or turned around. The
- * key is what the table of the ablation calls it.
+ * Each line of the configuration of a container, and each step of the drop of privileges, removed or inverted. The key is its name in the table of
+ * the ablation.
  */
 export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
   // Network
@@ -158,7 +158,7 @@ export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
     delete config.Memory;
     delete config.MemorySwap;
   }),
-  // The supervisor's watch reads the counters of the group, and would be there still.
+  // The supervisor's watch reads the counters of the group, and would still be there.
   'Memory (unwatched)': HOST((config) => {
     delete config.Memory;
     delete config.MemorySwap;
@@ -203,7 +203,7 @@ export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
     ],
   },
   'fixed environment of the launcher': {
-    // As a launcher that was given the job's own variables would be.
+    // Like a launcher that received the job's own variables.
     entry: [[EXECUTOR, "TMPDIR: '/tmp',", "TMPDIR: '/tmp', LD_PRELOAD: '/workspace/preload.so',"]],
   },
   'oom_score_adj 1000': { entry: [[EXECUTOR, "writeFileSync(OWN_SCORE, '1000');", '']] },
@@ -212,7 +212,7 @@ export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
   'the kill of user code': {
     entry: [['user-processes.ts', "asUserFromNow(() => signal(-1, 'SIGKILL'))", 'undefined']],
   },
-  // All of it at once: who has dropped nothing
+  // All of it at once: user code without any drop of privileges.
   'the drop of privileges': { entry: UNDROPPED, ...HOST(ownedByRoot) },
   everything: {
     entry: UNDROPPED,
@@ -224,7 +224,7 @@ export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
   },
 };
 
-/** All rights that there are, but under our filter of system calls. */
+/** All rights, but under the project's filter of system calls. */
 export const ALL_RIGHTS: ContainerChange = {
   entry: UNDROPPED,
   ...HOST((config) => {

@@ -4,7 +4,7 @@ import { systemCallNumbers } from '../../src/sandboxes/seccomp/system-call-numbe
 import { allRefused, bridgeAddress, listening, portOf, type ContainerAttack } from './container-scene.ts';
 import { attempts } from './plainly.ts';
 
-/** Why a call is refused: it may not, there is nothing, or it cannot be written. */
+/** Error codes of refused calls: no permission, missing, read-only or not implemented. */
 const REFUSED = /^(EPERM|EACCES|ENOENT|EROFS|ENOSYS|ENOTDIR|ENXIO)$/;
 const UNREACHABLE = /^(ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EADDRNOTAVAIL)$/;
 const CALLS = systemCallNumbers(process.arch === 'arm64' ? 'arm64' : 'x64');
@@ -12,10 +12,10 @@ const number = (name: string): number => CALLS.get(name) ?? -1;
 const BRIDGE = 'NetworkMode none';
 const HOST_NETWORK = 'NetworkMode none (host instead)';
 const NO_NETWORK_BUT_HOST = [BRIDGE, HOST_NETWORK];
-/** Where the change `no Binds` puts the host's files. */
+/** The path at which the change `no Binds` mounts the host's files. */
 const BOUND = '/host-of-the-engine';
 
-/** Targets beyond this machine, tried only where the container is whole: the controls reach this test's own listener. */
+/** Targets beyond this machine, tried only in unchanged containers: the controls reach this test's own listener. */
 const OUTSIDE = {
   outside: 'connected(socket.AF_INET, socket.SOCK_STREAM, ("1.1.1.1", 443))',
   six: 'connected(socket.AF_INET6, socket.SOCK_STREAM, ("2606:4700:4700::1111", 443))',
@@ -28,11 +28,11 @@ const NOT_THIS_MACHINE = {
 
 const NEW_NAMESPACES = { user: 0x10000000, mount: 0x00020000, pid: 0x20000000, network: 0x40000000, host: 0x04000000 };
 
-/** Attacks on what keeps a container apart: network, files, rights, the kernel, other processes. */
+/** Attacks on the separation of a container: network, files, rights, the kernel, other processes. */
 export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
   {
     id: 'A01',
-    title: 'connects to nothing outside, by TCP, IPv6 and UDP',
+    title: 'makes no connection to the outside, by TCP, IPv6 or UDP',
     opens: NO_NETWORK_BUT_HOST,
     async attempt(scene) {
       const host = await bridgeAddress();
@@ -93,7 +93,7 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'A05',
-    title: 'reaches no port that only this host itself may use',
+    title: 'reaches no port that is open only to the host itself',
     opens: [HOST_NETWORK],
     async attempt(scene) {
       await using server = await listening({ host: '127.0.0.1' });
@@ -120,7 +120,7 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
     title: 'opens no socket to the virtual machine’s host',
     opens: ['seccomp profile', 'seccomp at all'],
     async attempt(scene) {
-      // A kernel without the family answers EAFNOSUPPORT; EPERM can come from the filter alone.
+      // A kernel without the family answers EAFNOSUPPORT; EPERM can only come from the filter.
       return allRefused(
         await scene.report(attempts('', { vsock: 'socket.socket(40, socket.SOCK_STREAM) and None' })),
         /^EPERM$/,
@@ -228,7 +228,7 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'A16',
-    title: 'writes nothing through a link that leads out of the workspace',
+    title: 'writes nothing through a link out of the workspace',
     opens: ['ReadonlyRootfs', 'no Binds'],
     async attempt(scene) {
       await chmod(scene.folder, 0o777);
@@ -305,7 +305,7 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'A19',
-    title: 'mounts that it can write make no owner’s rights and no devices work',
+    title: 'has writable mounts that honour neither set-user-id bits nor devices',
     opens: ['workspace', 'skills', 'value', 'tmp'].flatMap((name) => [`tmpfs /${name} nosuid`, `tmpfs /${name} nodev`]),
     async attempt(scene) {
       const code = attempts('', {
@@ -316,7 +316,7 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'A14',
-    title: 'runs no program from a folder that is for data',
+    title: 'runs no program from a data folder',
     opens: ['tmpfs /value noexec'],
     async attempt(scene) {
       const run = (path: string): string =>

@@ -11,13 +11,13 @@ import { until } from '../fixtures/until.ts';
 import { allRefused, type ContainerAttack } from './container-scene.ts';
 import { attempts } from './plainly.ts';
 
-/** What is known of a container that is no longer there. */
+/** The evidence if the container no longer exists. */
 const UNKNOWN = 'nothing is known of it';
 
-/** What a sandbox is started with where a test starts one without a job. */
+/** The specification of a sandbox that a test starts without a job. */
 export const SPEC: SandboxSpec = { isolation: 'container', language: 'javascript', limits: { ...DEFAULT_LIMITS } };
 
-/** A number of this boot's own namespace that no living process has with that start time. */
+/** A start time in this boot's own namespace that no living process has. */
 const DEAD_START_TIME = '1';
 
 const ORDINARY = `
@@ -29,11 +29,11 @@ echo done >"$SKILLCELL_OUTPUT/result.txt"
 printf '#!/bin/sh\\n' >/tmp/own && chmod 755 /tmp/own && /tmp/own
 `;
 
-/** Attacks and faults from a container's start to its removal, and what an ordinary job needs. */
+/** Attacks and faults from a container's start to its removal, and the needs of an ordinary job. */
 export const LIFE_ATTACKS: readonly ContainerAttack[] = [
   {
     id: 'A36',
-    title: 'either runs with all that is needed or not at all',
+    title: 'runs with everything that it needs or not at all',
     opens: [
       'User 0:0',
       'CapAdd SETUID',
@@ -58,7 +58,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
           limits: { jobTimeoutMs: 5_000 },
         });
         seen = `${result.outcome} ${JSON.stringify(result.stdout.text)} ${JSON.stringify(result.value)} ${result.artifacts.map((row) => row.path).join()}`;
-        // A folder of the image in the place of one of ours belongs to somebody else, or is nobody's to write.
+        // A folder of the image in place of a mount belongs to another user, or is not writable at all.
       } catch (error) {
         seen = `${(error as { code?: string }).code}`;
       }
@@ -67,7 +67,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'A31',
-    title: 'has a temporary folder of its own',
+    title: 'has its own temporary folder',
     opens: ['tmpfs /tmp uid, gid', 'tmpfs /tmp'],
     async attempt({ report }) {
       return allRefused(
@@ -78,7 +78,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'L06',
-    title: 'gets its skills on a mount of their own, with a size, a number of files and programs that run',
+    title: 'gets its skills on a separate mount with limits of size and files, where programs run',
     opens: ['tmpfs /skills', 'tmpfs /skills size', 'tmpfs /skills nr_inodes', 'tmpfs /skills exec'],
     async attempt({ report }) {
       const code = attempts('', {
@@ -92,7 +92,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'A30',
-    title: 'passes nothing to a job beside it or after it',
+    title: 'passes no data to a concurrent or later job',
     opens: ['IpcMode private'],
     async attempt({ job, report }) {
       const token = `attack-token-${process.pid}`;
@@ -127,7 +127,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
         );
         return { ...both, blocked: both.blocked && left['shm'] === 'reached' && left['tmp'] === 'reached' };
       } finally {
-        // Where the objects are the host's, they stay until somebody removes them.
+        // Objects of the host stay until they are removed.
         await job({
           code: `import os\nfor path in ('/dev/shm/${token}', '/dev/mqueue/${token}'):\n    try: os.unlink(path)\n    except OSError: pass`,
         });
@@ -137,7 +137,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'C07',
-    title: 'writes nothing on the host’s disk by what it prints',
+    title: 'writes nothing to the host’s disk with its output',
     opens: ['LogConfig none'],
     async attempt({ job, inspected }) {
       let runs = true;
@@ -199,7 +199,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'F13',
-    title: 'can be asked how it ended before it is removed',
+    title: 'reports its exit status before it is removed',
     opens: ['AutoRemove false'],
     async attempt({ options }) {
       await using raw = await startRaw(options(SPEC));
@@ -219,7 +219,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
   },
 ];
 
-/** Waits until something holds, for so long at most. */
+/** Waits until a condition holds, for at most `mostMs`. */
 async function lookFor(holds: () => Promise<boolean>, mostMs: number): Promise<void> {
-  await until(holds, 'what the case says itself', mostMs).catch(() => undefined);
+  await until(holds, 'the condition of the case', mostMs).catch(() => undefined);
 }

@@ -3,7 +3,7 @@ import { attempts } from './plainly.ts';
 
 const MIB = 1024 * 1024;
 
-/** Starts up to 300 children that wait, and says how many there were and what stopped it. */
+/** Starts up to 300 waiting children, and prints their number and the error that stopped it. */
 const FORKS = `
 import errno, os, time
 count, stopped = 0, None
@@ -41,7 +41,7 @@ print('filled', flush=True)
 
 const SMALL = { memoryMib: 64, workspaceMib: 32 };
 
-/** Fills a folder with files of 8 MiB until something stops it or there is much. */
+/** Fills a folder with files of 8 MiB until an error or until much is written. */
 const FILL = `
 import os, sys
 written, stopped = 0, None
@@ -64,7 +64,7 @@ except OSError as error: stopped = error.errno
 print(count, stopped)
 `;
 
-/** Stopped with ENOSPC at no more than so many. */
+/** Stopped with ENOSPC at no more than `most`. */
 function fullAt(text: string, most: number): boolean {
   const [count = '', stopped = ''] = text.trim().split(' ');
   return stopped === '28' && Number(count) <= most;
@@ -143,7 +143,7 @@ export const LIMIT_ATTACKS: readonly ContainerAttack[] = [
     opens: ['Memory', 'MemorySwap'],
     async attempt({ report }) {
       const code = attempts('', {
-        // Control groups of version 1 and 2 say it in two ways.
+        // Control groups of version 1 and 2 show it in different ways.
         swap: `(lambda m, s: "none" if s == m else s)(content("/sys/fs/cgroup/memory/memory.limit_in_bytes"), content("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes")) if os.path.exists("/sys/fs/cgroup/memory") else content("/sys/fs/cgroup/memory.swap.max").strip().replace("0", "none", 1)`,
         limit: `str(int(content("/sys/fs/cgroup/memory/memory.limit_in_bytes" if os.path.exists("/sys/fs/cgroup/memory") else "/sys/fs/cgroup/memory.max")) // ${MIB})`,
       });
@@ -168,7 +168,7 @@ print(len(held))`;
   },
   {
     id: 'B04',
-    title: 'is told out of memory when a child was killed for it, though the parent says 0',
+    title: 'is reported as out of memory if a child was killed for it, although the parent ends with 0',
     opens: ['Memory (unwatched)'],
     async attempt({ job }) {
       const code = `
@@ -198,7 +198,7 @@ print(sorted(child.wait() for child in children), flush=True)`;
   },
   {
     id: 'B06',
-    title: 'is what the kernel ends first when memory runs out',
+    title: 'is killed first when memory runs out',
     opens: ['oom_score_adj 1000'],
     async attempt({ report }) {
       const code = attempts(
@@ -231,7 +231,7 @@ print(sorted(child.wait() for child in children), flush=True)`;
   },
   {
     id: 'B08',
-    title: 'is ended when its own memory and its files in /dev/shm together are more than it may take',
+    title: 'is ended when its own memory and its files in /dev/shm together exceed the limit',
     opens: ['Memory (unwatched)'],
     async attempt({ job }) {
       const code = `
@@ -268,7 +268,7 @@ except OSError as error: print(count, error.errno)`;
   },
   {
     id: 'B09',
-    title: 'fills no more by many files that are each below the limit of one',
+    title: 'fills no more with many files below the limit of a single file',
     opens: ['tmpfs /workspace size'],
     async attempt({ job }) {
       const code = `
@@ -291,7 +291,7 @@ print(written // 1048576, stopped)`;
   fillsInodes('/value', 16, ['tmpfs /value nr_inodes']),
   {
     id: 'B11',
-    title: 'writes nothing into the layer of the container, which has no size',
+    title: 'writes nothing into the layer of the container, which has no size limit limit',
     opens: ['ReadonlyRootfs'],
     async attempt({ job }) {
       const result = await job({ code: FILL, args: ['/var/tmp', '4'] });
@@ -326,7 +326,7 @@ except OSError as error: print(count, error.errno)`;
     title: 'gets no more processor time than it may',
     opens: ['NanoCpus'],
     async attempt({ job }) {
-      // The kernel counts the periods in which it held the group back; on a busy machine a small share alone shows nothing.
+      // The kernel counts the periods in which it throttled the group; on a busy machine a small share alone proves nothing.
       const code = `
 import os, time
 first, end = os.getpid(), time.monotonic() + 1.2
@@ -387,13 +387,13 @@ print(counts['nr_throttled'])`;
       const result = await job({ language: 'bash', code: 'setsid sleep 100 >/dev/null 2>&1 </dev/null & sleep 0.1' });
       return {
         blocked: result.outcome === 'succeeded' && result.diagnostics.every((row) => row.code !== 'processes.left'),
-        evidence: result.diagnostics.map((row) => row.code).join() || 'nothing was left',
+        evidence: result.diagnostics.map((row) => row.code).join() || 'no process was left',
       };
     },
   },
   {
     id: 'B15',
-    title: 'is asked to end, with time for its last words, before it is killed',
+    title: 'is asked to end, with time for its last output, before it is killed',
     opens: ['CapAdd KILL'],
     async attempt({ job }) {
       const code = `trap 'echo asked; exit 3' TERM; while :; do sleep 0.1; done`;
@@ -427,7 +427,7 @@ print(total // 1048576)`;
   },
   {
     id: 'F25',
-    title: 'leaves no dead processes that fill up its share',
+    title: 'leaves no zombies that use up its process limit',
     opens: ['Init'],
     slow: true,
     async attempt({ job }) {
@@ -440,7 +440,7 @@ for _ in range(150):
     os.wait()
     time.sleep(0.005)
 def dead(pid):
-    # One that init has just taken away is none.
+    # A process that init has just reaped does not count.
     try: return open(f'/proc/{pid}/stat').read().rpartition(')')[2].split()[0] == 'Z'
     except OSError: return False
 print(sum(dead(pid) for pid in os.listdir('/proc') if pid.isdigit()))`;

@@ -22,27 +22,27 @@ import { reportOf } from './plainly.ts';
 /** A job of an attack. */
 export type AttackJob = Partial<Omit<ExecOptions, 'limits'>> & { code: string; limits?: Partial<JobLimits> };
 
-/** Where an attack is tried: our containers, or ones that differ by one change. */
+/** The containers of an attack: the production ones, or ones with one change. */
 export interface ContainerScene extends AsyncDisposable {
   runner: Runner;
   orchestrator: Orchestrator;
-  /** Whether a line of the containers is missing. Such a one is given this machine's own targets only: nothing may leave it. */
+  /** Whether a line of the containers is missing. Such containers get only targets on this machine, so that no packet leaves it. */
   weakened: boolean;
   /** A folder of the host, removed afterwards. */
   folder: string;
-  /** Runs a job, Python unless it says otherwise, with short deadlines unless it says otherwise. */
+  /** Runs a job, in Python and with short deadlines by default. */
   job(options: AttackJob): Promise<JobResult>;
-  /** What a program made by `attempts` reports; how the job ended where it reports nothing. */
+  /** The report of a program made by `attempts`; the end of the job if there is no report. */
   report(code: string, options?: Partial<AttackJob>): Promise<Record<string, unknown>>;
-  /** How a job ended, whether user code did it or we: its outcome, or the code of the error. */
+  /** The end of a job, by user code or by the host: its outcome, or the code of the error. */
   ending(options: AttackJob): Promise<string>;
-  /** What the engine would be asked for; the name is a new one each time. */
+  /** The options for the engine; the name is new each time. */
   options(spec: SandboxSpec): CreateOptions;
-  /** What the engine says of our containers that are there now. */
+  /** The engine's data of the project's current containers. */
   inspected(): Promise<ContainerInspectInfo[]>;
 }
 
-/** Whether an attack was stopped, and what shows it. */
+/** Whether an attack was blocked, with the evidence. */
 export interface Verdict {
   blocked: boolean;
   evidence: string;
@@ -50,17 +50,17 @@ export interface Verdict {
 
 /** An attack on a container. */
 export interface ContainerAttack {
-  /** Of the list of threats. */
+  /** From the list of threats. */
   id: string;
   title: string;
-  /** The changes of the container that let it through, by their name in `CONTAINER_CHANGES`. */
+  /** The changes of the container that let it through, by their names in `CONTAINER_CHANGES`. */
   opens: readonly string[];
-  /** Takes many seconds in a container that does not stop it. */
+  /** Takes many seconds in a container that does not block it. */
   slow?: true;
   attempt(scene: ContainerScene): Promise<Verdict>;
 }
 
-/** Tries an attack; one that ends with an error of ours was not stopped by what should stop it. */
+/** Tries an attack. An attack that ends with an error of skillcell was not blocked by the tested line. */
 export async function tryAttack(attack: ContainerAttack, change?: ContainerChange): Promise<Verdict> {
   await using scene = await openScene(change);
   try {
@@ -76,7 +76,7 @@ export async function tryAttack(attack: ContainerAttack, change?: ContainerChang
 export async function openScene(change?: ContainerChange): Promise<ContainerScene> {
   const { bundle, engine, image, report } = await dockerImage();
   const runner = change === undefined ? createDockerRunner({ bundle }) : changedRunner(change);
-  // Cases leave containers for the sweeps that they ask for themselves.
+  // Some cases leave containers for sweeps that they request themselves.
   const orchestrator = createOrchestrator({ runners: [runner], concurrency: 8, sweepIntervalMs: 0 });
   const folder = await mkdtemp(join(tmpdir(), 'attack-'));
   const job = (options: AttackJob): Promise<JobResult> =>
@@ -97,7 +97,7 @@ export async function openScene(change?: ContainerChange): Promise<ContainerScen
       try {
         return reportOf(result.stdout.text);
       } catch {
-        // A program that was stopped on its way has written no whole report.
+        // A program that was stopped early has no complete report.
         return { outcome: result.outcome, stderr: result.stderr.text.slice(-300) };
       }
     },
@@ -119,7 +119,7 @@ export async function openScene(change?: ContainerChange): Promise<ContainerScen
     },
     async inspected() {
       const rows = await listOwnContainers();
-      // One that its owner removes just now is listed, and gone when it is asked for.
+      // A container that its owner is just removing is listed, but no longer exists for the inspection.
       const gone = (error: Error & { statusCode?: number }): undefined => {
         if (error.statusCode !== 404) throw error;
         return undefined;
@@ -135,7 +135,7 @@ export async function openScene(change?: ContainerChange): Promise<ContainerScen
   };
 }
 
-/** Blocked when every value is one of the refusals. */
+/** Blocked if every value is a refusal. */
 export function allRefused(report: Record<string, unknown>, refusal: RegExp): Verdict {
   const values = Object.values(report);
   return {
@@ -147,10 +147,10 @@ export function allRefused(report: Record<string, unknown>, refusal: RegExp): Ve
   };
 }
 
-/** A server of the host that says a word to whoever connects. */
+/** A server of the host that sends a text to every client. */
 export async function listening(options: { host: string } | { path: string }): Promise<Server> {
   const server = createServer((socket) => {
-    // Most of these only connect and leave.
+    // Most programs only connect and leave.
     socket.on('error', () => undefined);
     socket.end('you reached the host');
   });
@@ -162,7 +162,7 @@ export async function listening(options: { host: string } | { path: string }): P
   return server;
 }
 
-/** The port of such a server, as a word for a program. */
+/** The port of such a server, as text. */
 export function portOf(server: Server): string {
   const address = server.address();
   return typeof address === 'object' && address !== null ? `${address.port}` : '';

@@ -3,7 +3,7 @@ import { allRefused, type ContainerAttack } from './container-scene.ts';
 import { attempts } from './plainly.ts';
 import { programAnswer, scriptedModel, type ScriptedModel } from '../fixtures/scripted-model.ts';
 
-/** Finds the supervisor: the process of the entry that is not the first one. */
+/** Finds the supervisor: the entry process that is not the first process. */
 const SUPERVISOR = `
 supervisor = next(int(pid) for pid in sorted(os.listdir('/proc')) if pid.isdigit() and int(pid) > 1 and b'entry.cjs' in open(f'/proc/{pid}/cmdline', 'rb').read())
 others = [int(pid) for pid in os.listdir('/proc') if pid.isdigit() and int(pid) != os.getpid()]
@@ -17,7 +17,7 @@ def refusals(function):
     return ' '.join(sorted(seen))
 `;
 
-/** Opens every descriptor of the processes above, and writes frames that nobody asked for into each. */
+/** Opens every descriptor of the processes above, and writes forged frames into each. */
 const FORGE = `
 import json, os, struct
 written, opened = 0, 0
@@ -36,14 +36,14 @@ for pid in [p for p in os.listdir('/proc') if p.isdigit() and int(p) != os.getpi
 print(json.dumps({'opened': str(opened)}), flush=True)
 `;
 
-/** Sends everything that a signal can be sent to one, except the processes of user code itself. */
+/** Sends each signal to every process except those of user code itself. */
 const SIGNALS = [0, 9, 15, 19, 1, 2, 3, 10, 12, 18];
 
-/** Answers with one program, and with the other in both attempts that are left. */
+/** Answers with one program first, and with another in the two remaining attempts. */
 const answering = (first: string, other: string): ScriptedModel =>
   scriptedModel([first, other, other].map((code) => programAnswer('python', code)));
 
-/** Comets and a daemon, and an error that asks for a second attempt. */
+/** Comets and a daemon, and an error that causes a second attempt. */
 const LEAVING = `
 import os, time
 for kind in range(4):
@@ -75,7 +75,7 @@ for _ in range(40):
     time.sleep(0.005)
 print('processes of the first attempt:', seen)`;
 
-/** An error that asks for a second attempt. */
+/** An error that causes a second attempt. */
 const FAILING = `raise SystemExit('once more')`;
 
 /** The user ids of every thread of the supervisor, over a while. */
@@ -94,7 +94,7 @@ print(' '.join(sorted(seen)))`;
 export const SEPARATION_ATTACKS: readonly ContainerAttack[] = [
   {
     id: 'A18',
-    title: 'is watched over by a supervisor with no capability in effect and four in reach',
+    title: 'has a supervisor with no effective and four permitted capabilities',
     opens: ['CapDrop ALL', 'Privileged false', 'effective id of the supervisor'],
     async attempt({ report }) {
       const code = attempts(SUPERVISOR, {
@@ -111,7 +111,7 @@ export const SEPARATION_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'A18',
-    title: 'is watched over by a supervisor that has its own id again in a second attempt',
+    title: 'has a supervisor that regains its own id for a second attempt',
     opens: ['the supervisor’s own id for each attempt'],
     async attempt({ runner }) {
       await using orchestrator = createOrchestrator({ runners: [runner], model: answering(FAILING, WHOSE_ID) });
@@ -121,13 +121,13 @@ export const SEPARATION_ATTACKS: readonly ContainerAttack[] = [
         isolation: 'container',
         limits: { runTimeoutMs: 15_000 },
       });
-      // A second attempt that never ran would pass for one that the supervisor did not watch over.
+      // A second attempt that never ran must not count as blocked.
       const result = await job.catch((cause: unknown) => {
         throw new Error('The two attempts did not run.', { cause });
       });
       const ids = result.stdout.text.trim();
       if (result.outcome !== 'succeeded' || ids === '')
-        throw new Error(`The second attempt says nothing: ${result.stderr.text}`);
+        throw new Error(`The second attempt has no report: ${result.stderr.text}`);
       return {
         blocked: ids === '0-10001-0-10001',
         evidence: `real, effective, saved and file system id of its threads: ${ids}`,
@@ -145,7 +145,7 @@ export const SEPARATION_ATTACKS: readonly ContainerAttack[] = [
           child: 'called(libc.ptrace(16, child.pid, 0, 0))',
           supervisor: 'called(libc.ptrace(0x4206, supervisor, 0, 0))',
           first: 'called(libc.ptrace(0x4206, 1, 0, 0))',
-          // 310 and 311 are process_vm_readv and process_vm_writev of x86_64, 270 and 271 of arm64.
+          // 310 and 311 are process_vm_readv and process_vm_writev on x86_64, 270 and 271 on arm64.
           read: 'syscall(310 if os.uname().machine == "x86_64" else 270, supervisor, 0, 0, 0, 0, 0)',
           write: 'syscall(311 if os.uname().machine == "x86_64" else 271, supervisor, 0, 0, 0, 0, 0)',
         },
@@ -181,7 +181,7 @@ export const SEPARATION_ATTACKS: readonly ContainerAttack[] = [
   },
   {
     id: 'A29',
-    title: 'ends nothing but itself by any signal, to one process or to all',
+    title: 'ends only itself with any signal, to one process or to all',
     opens: ['the drop of privileges'],
     async attempt({ ending, job }) {
       const code = `
@@ -267,7 +267,7 @@ time.sleep(9)`;
   },
   {
     id: 'L06',
-    title: 'changes no skill that it was given',
+    title: 'changes none of its skills',
     opens: ['tmpfs /skills uid, gid of the supervisor'],
     async attempt({ report }) {
       return allRefused(await report(attempts('', { skills: 'created("/skills/changed")' })), /^(EACCES|EPERM|EROFS)$/);
@@ -275,7 +275,7 @@ time.sleep(9)`;
   },
   {
     id: 'B26',
-    title: 'has nothing left of it when a second attempt begins',
+    title: 'leaves no process for a second attempt',
     opens: ['the kill of user code'],
     slow: true,
     async attempt({ runner }) {
@@ -297,7 +297,7 @@ time.sleep(9)`;
     title: 'gives its environment to its own programs only, after the drop of privileges',
     opens: ['fixed environment of the launcher'],
     async attempt({ job }) {
-      // The loader says what it was asked to load and could not: once for each program that has the variable.
+      // The loader reports libraries that it could not preload: once for each program with the variable.
       const quiet = await job({ language: 'bash', code: 'true' });
       const code = `import { execFileSync } from 'node:child_process';
 console.log(execFileSync(process.execPath, ['-e', '0'], { encoding: 'utf8' }).trim());`;

@@ -7,7 +7,7 @@ import { openScene, tryAttack, type ContainerAttack, type ContainerScene } from 
 import { watchSafety } from './safety-watch.ts';
 import type { AttackRow } from './surroundings.ts';
 
-/** A loaded machine delays every timer; what these cases look for are seconds. */
+/** A busy machine delays every timer; a fault of these cases takes seconds. */
 const MOST_LOOP_DELAY_MS = 1_500;
 const MOST_GROWTH_MIB = 192;
 
@@ -21,8 +21,8 @@ afterAll(async () => {
 });
 
 /**
- * One test for each attack: our container stops it, and the first of the changes that let it through shows that it works.
- * The ablation tries all of them.
+ * One test for each attack: the production container blocks it, and the first change that lets it through shows that the attack works. The ablation
+ * tries all changes.
  */
 export function describeAttacks(attacks: readonly ContainerAttack[], changes: Record<string, ContainerChange>): void {
   for (const attack of attacks) {
@@ -40,17 +40,17 @@ export function describeAttacks(attacks: readonly ContainerAttack[], changes: Re
   }
 }
 
-/** What an attack with checks of its own is given. */
+/** The context of an attack with its own checks. */
 export interface ContainerCase {
   /** Containers of the runner itself, shared by the cases of a file. */
   scene: ContainerScene;
-  /** A line for the table: what shows that the attack was tried, and that it was stopped. No times and no names of this machine. */
+  /** Adds evidence to the table that the attack was tried and blocked. It contains no times and no names of this machine. */
   evidence(line: string): void;
 }
 
 /**
- * A named attack. Whatever else it checks, the outcome must be safe: this process answers and does not grow, no container
- * is left, and the next job runs as if nothing had been.
+ * A named attack. In addition to its own checks, the outcome must be safe: this process responds and does not grow, no container is left, and the
+ * next job runs normally.
  */
 export function containerAttack(id: string, title: string, body: (given: ContainerCase) => Promise<void>): void {
   dockerTest(`${id} ${title} [container]`, { timeout: 300_000 }, async ({ task }) => {

@@ -23,7 +23,7 @@ function reasons(result: JobResult): Record<string, string> {
 
 const paths = (result: JobResult): string[] => result.artifacts.map((artifact) => artifact.path);
 
-/** What a collector gives that trusts what it finds: `tar` that follows links, over the same folder. */
+/** The output of a naive collector: `tar` that follows links, over the same folder. */
 async function trusting(scene: Scene, code: string): Promise<string> {
   const folder = join(scene.folder, 'plain');
   mkdirSync(join(folder, 'out'), { recursive: true });
@@ -37,7 +37,7 @@ async function trusting(scene: Scene, code: string): Promise<string> {
   }).toString('latin1');
 }
 
-attack('D01', 'gives no file of the host for a link to it', { levels: EVERY_LEVEL }, async (scene) => {
+attack('D01', 'delivers no file of the host through a link to it', { levels: EVERY_LEVEL }, async (scene) => {
   const sentinel = join(scene.folder, 'sentinel');
   writeFileSync(sentinel, 'sentinel of the host');
   const code = `cd "$SKILLCELL_OUTPUT"; ln -s ${sentinel} link; ln -s /etc/hostname name; ln -s /etc/passwd passwd; echo fine >real`;
@@ -51,7 +51,7 @@ attack('D01', 'gives no file of the host for a link to it', { levels: EVERY_LEVE
 
 attack(
   'D02',
-  'gives nothing through a folder that is a link, a loop or part of /proc',
+  'delivers no file through a folder that is a link, a loop or part of /proc',
   { levels: EVERY_LEVEL },
   async (scene) => {
     const secret = join(scene.folder, 'secrets');
@@ -63,7 +63,7 @@ attack(
     expect(result.artifacts).toEqual([]);
     expect(Object.keys(reasons(result)).toSorted()).toEqual(['environment', 'folder', 'loop', 'outer', 'process']);
     expect(new Set(Object.values(reasons(result)))).toEqual(new Set(['a symbolic link']));
-    scene.evidence('five links omitted, nothing collected');
+    scene.evidence('five links omitted, no file collected');
   },
 );
 
@@ -73,7 +73,7 @@ attack(
   { levels: EVERY_LEVEL },
   async (scene) => {
     const code = 'cd "$SKILLCELL_OUTPUT"; ln -s . a; ln -s . b; mkdir -p c/d; ln -s ../../../out c/d/e; echo x >c/d/f';
-    // Every path over the two links is a new one: eight deep there are 2^8 for each file.
+    // Every path over the two links is new: at depth eight there are 2^8 for each file.
     const walked = await plainly(
       'bash',
       `cd "$PWD"; mkdir out; SKILLCELL_OUTPUT=$PWD/out; ${code}; cd out; ls a/b/a/b/a/b/a/b | wc -l`,
@@ -90,12 +90,12 @@ attack(
 
 attack(
   'D05',
-  'has hard links given as files of their own',
+  'has hard links delivered as separate files',
   { levels: EVERY_LEVEL },
   async ({ job, level, orchestrator, evidence }) => {
     const code =
       'cd "$SKILLCELL_OUTPUT"; echo inside >../kept; ln ../kept one; ln one two; ln "$1" three 2>/dev/null || echo refused';
-    // At level none a program has its caller's own rights over the caller's files.
+    // At level none a program has its caller's rights over the caller's files.
     const args = [level === 'none' ? '/no/such/file' : '/usr/bin/env'];
     const result = await job({ language: 'bash', code, args });
     expect(paths(result)).toEqual(['one', 'two']);
@@ -132,7 +132,7 @@ open('real', 'w').write('fine')`;
   },
 );
 
-attack('D07', 'has no file of holes read', { levels: EVERY_LEVEL }, async ({ job, folder, evidence, onSafety }) => {
+attack('D07', 'has no sparse file read', { levels: EVERY_LEVEL }, async ({ job, folder, evidence, onSafety }) => {
   const code = `
 import os
 os.chdir(os.environ['SKILLCELL_OUTPUT'])
@@ -151,7 +151,7 @@ for name, size in (('huge', 1 << 40), ('large', 40 << 20), ('fits', 1 << 20)):
     ['fits', MIB],
     ['huge', 0],
   ]);
-  // A file may not outgrow the workspace: the kernel refuses a terabyte, what is over the cap of one file is omitted.
+  // A file cannot outgrow the workspace: the kernel refuses a terabyte, and a file over the cap of one file is omitted.
   expect(result.stdout.text).toBe('huge 27\n');
   expect(reasons(result)['large']).toMatch(/^over 33554432 bytes, got 41943040$/);
   onSafety(({ grownMib }) =>
@@ -161,7 +161,7 @@ for name, size in (('huge', 1 << 40), ('large', 40 << 20), ('fits', 1 << 20)):
 
 attack(
   'D08',
-  'has 100 links to one large file counted as what they would take',
+  'has 100 links to one large file counted at their full size',
   { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ job, evidence, onSafety }) => {
     const code =
@@ -179,7 +179,7 @@ attack(
 
 attack(
   'D09',
-  'has no deep tree, no crowd and no endless name followed',
+  'has no deep tree, no crowd of files and no endless name followed',
   { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ job, evidence }) => {
     const deep = await job({
@@ -216,7 +216,7 @@ for number in range(7900): os.close(os.open(f'{number:05}', os.O_CREAT))`,
 
 attack(
   'D09',
-  'has 20,000 files left behind by number, where a job may make that many',
+  'has 20,000 files left out and counted, if a job may make that many',
   { levels: ['namespace'], timeoutMs: 60_000 },
   async ({ job, evidence }) => {
     const code = `
@@ -244,7 +244,7 @@ with open(b'__proto__.d/__proto__', 'wb') as file: file.write(b'x')
 
 attack(
   'D10',
-  'gives files by odd names only where a name can be kept as it is',
+  'delivers files with odd names only if the name can be kept unchanged',
   { levels: EVERY_LEVEL },
   async ({ job, folder, orchestrator, evidence }) => {
     const output = join(folder, 'given');
@@ -295,7 +295,7 @@ attack(
 
 attack(
   'D16',
-  'is dead before its output is read: nothing swaps a file for a link meanwhile',
+  'is dead before its output is read, so no file is swapped for a link meanwhile',
   { levels: EVERY_LEVEL },
   async ({ job, orchestrator, folder, evidence }) => {
     const sentinel = join(folder, 'sentinel');
@@ -333,10 +333,10 @@ time.sleep(0.2)`;
 
 attack(
   'D19',
-  'gets no input or program written through what it left',
+  'gets no input or program written through its leftovers',
   { levels: EVERY_LEVEL },
   async ({ job, folder, evidence }) => {
-    // A job's own files go through a name that another of its files made a link of: they cannot, since only files arrive.
+    // A job's own files cannot go through a link of another file, since only regular files arrive.
     const result = await job({
       language: 'bash',
       code: 'cat data/one; ls -la data | grep -c "^l"; ls',
@@ -375,13 +375,13 @@ attack(
       job({ language: 'bash', code: 'echo program', files: [{ destination: 'main.sh', bytes: Buffer.from('x') }] }),
     ).rejects.toMatchObject({ code: 'job.invalid' });
     expect(readdirSync(folder)).toEqual([]);
-    evidence('ten destinations refused; what arrives are files');
+    evidence('ten destinations refused; only regular files arrive');
   },
 );
 
 attack(
   'D20',
-  'has its folder removed and nothing behind its links',
+  'has its folder removed, but no target of its links',
   { levels: ['none'] },
   async ({ job, folder, evidence }) => {
     const precious = join(folder, 'precious');
@@ -400,19 +400,14 @@ attack(
   },
 );
 
-attack(
-  'D21',
-  'has what cannot be read named, and the rest kept',
-  { levels: ['namespace'] },
-  async ({ job, evidence }) => {
-    const code =
-      'cd "$SKILLCELL_OUTPUT"; echo a >a; echo b >b; chmod 000 b; mkdir c; echo d >c/d; chmod 000 c; echo e >e; chmod 4777 e';
-    const result = await job({ language: 'bash', code });
-    expect(paths(result)).toEqual(['a', 'e']);
-    expect(reasons(result)).toEqual({ b: 'unreadable (EACCES)', c: 'unreadable (EACCES)' });
-    evidence(JSON.stringify(reasons(result)));
-  },
-);
+attack('D21', 'has unreadable files named, and the rest kept', { levels: ['namespace'] }, async ({ job, evidence }) => {
+  const code =
+    'cd "$SKILLCELL_OUTPUT"; echo a >a; echo b >b; chmod 000 b; mkdir c; echo d >c/d; chmod 000 c; echo e >e; chmod 4777 e';
+  const result = await job({ language: 'bash', code });
+  expect(paths(result)).toEqual(['a', 'e']);
+  expect(reasons(result)).toEqual({ b: 'unreadable (EACCES)', c: 'unreadable (EACCES)' });
+  evidence(JSON.stringify(reasons(result)));
+});
 
 const VALUES: [string, string, RegExp | undefined][] = [
   ['a key that reaches prototypes', '{"__proto__":{"polluted":1}}', /forbidden|prototype/i],
@@ -422,7 +417,7 @@ const VALUES: [string, string, RegExp | undefined][] = [
   ['as many levels as the parser takes', '['.repeat(64) + ']'.repeat(64), undefined],
   ['60,000 keys', `{${Array.from({ length: 60_000 }, (_, index) => `"${index}":0`).join(',')}}`, /over 262144 bytes/],
   ['more values than the channel takes', `[${'1,'.repeat(130_000)}1]`, undefined],
-  ['a number that is none', '{"a":1e999,"a":2}', undefined],
+  ['an invalid number', '{"a":1e999,"a":2}', undefined],
   ['a lone surrogate', '"\\ud800 \\u0000 \\u2028"', undefined],
   ['no JSON', '{a:1}', /./],
   ['half of a string', '"\\', /./],
@@ -459,27 +454,32 @@ attack(
   },
 );
 
-attack('D22', 'leaves a value that is no file, or too large', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
-  const found: string[] = [];
-  for (const code of [
-    'ln -s /etc/passwd "$SKILLCELL_VALUE"',
-    'mkfifo "$SKILLCELL_VALUE"',
-    'mkdir "$SKILLCELL_VALUE"',
-    'truncate -s 900K "$SKILLCELL_VALUE"',
-    'ln -s /dev/zero "$SKILLCELL_VALUE"',
-  ]) {
-    const result = await job({ language: 'bash', code });
-    expect(result, code).toMatchObject({ outcome: 'succeeded' });
-    expect(result, code).not.toHaveProperty('value');
-    found.push(result.diagnostics.find((row) => row.code === 'value.invalid')?.message ?? 'none');
-  }
-  expect(found).not.toContain('none');
-  evidence(found.map((message) => message.replace('The value is left out: ', '')).join('; '));
-});
+attack(
+  'D22',
+  'leaves a value that is not a file or is too large',
+  { levels: EVERY_LEVEL },
+  async ({ job, evidence }) => {
+    const found: string[] = [];
+    for (const code of [
+      'ln -s /etc/passwd "$SKILLCELL_VALUE"',
+      'mkfifo "$SKILLCELL_VALUE"',
+      'mkdir "$SKILLCELL_VALUE"',
+      'truncate -s 900K "$SKILLCELL_VALUE"',
+      'ln -s /dev/zero "$SKILLCELL_VALUE"',
+    ]) {
+      const result = await job({ language: 'bash', code });
+      expect(result, code).toMatchObject({ outcome: 'succeeded' });
+      expect(result, code).not.toHaveProperty('value');
+      found.push(result.diagnostics.find((row) => row.code === 'value.invalid')?.message ?? 'none');
+    }
+    expect(found).not.toContain('none');
+    evidence(found.map((message) => message.replace('The value is left out: ', '')).join('; '));
+  },
+);
 
 attack(
   'D23',
-  'writes through no link that waits in the caller’s folder',
+  'writes through no existing link in the caller’s folder',
   { levels: EVERY_LEVEL },
   async ({ job, folder, evidence }) => {
     const output = join(folder, 'given');
@@ -534,13 +534,13 @@ attack(
       expect: ['file'],
     });
     expect(moved).toMatchObject({ outcome: 'failed', artifacts: [], contract: { satisfied: false } });
-    evidence('six replacements named, nothing collected');
+    evidence('six replacements named, no file collected');
   },
 );
 
 attack(
   'D25',
-  'does not meet what it declared by a link, a folder or a pipe',
+  'does not satisfy its declared outputs with a link, a folder or a pipe',
   { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code =
@@ -558,11 +558,11 @@ attack(
 
 attack(
   'D26',
-  'gives no device that a listing takes for a file',
+  'delivers no device that looks like a file in a listing',
   { levels: ['namespace'] },
   async ({ job, evidence, onSafety }) => {
-    // The sandbox has /dev/zero as a file that was mounted over another one. Hard links to it cross file systems; a rename
-    // of the folder does not: the value and the output are looked at through their descriptors.
+    // The sandbox has /dev/zero as a file that was mounted over another one. A hard link to it would cross file systems, but a rename of its folder
+    // does not. The value and the outputs are checked through their descriptors.
     const code = `
 import os
 entries = {entry.name: entry.is_file(follow_symlinks=False) for entry in os.scandir('/dev')}
@@ -584,10 +584,10 @@ for target in ('/dev/zero', '/dev/full'):
 
 attack(
   'D26',
-  'gives no device that was mounted over a file of its output',
+  'delivers no device that was mounted over a file of its output',
   { levels: ['namespace'], needs: ['root'] },
   async ({ folder, evidence }) => {
-    // No job can mount; the walk itself is shown a folder in which someone did.
+    // No job can mount, so the walk itself gets a folder with such mounts.
     const script = `
 import { collectArtifacts } from ${JSON.stringify(fileURLToPath(new URL('../../runtime/files/collect-artifacts.ts', import.meta.url)))};
 import { DEFAULT_LIMITS } from ${JSON.stringify(fileURLToPath(new URL('../../src/contracts/jobs/limits.ts', import.meta.url)))};
@@ -612,6 +612,6 @@ console.log(JSON.stringify({ found, omitted: collection.omitted }));`;
         { path: 'zero', reason: 'a device' },
       ],
     });
-    evidence('/dev/zero and /dev/full over two files: named as devices, nothing read');
+    evidence('/dev/zero and /dev/full over two files: named as devices, no byte read');
   },
 );

@@ -6,10 +6,10 @@ import { containerAttack, describeAttacks } from './container-suite.ts';
 
 describeAttacks(CALL_ATTACKS, CALL_CHANGES);
 
-// Otherwise the controls above would show what rights do, and nothing of the filter.
+// Without this test the controls above would show the effect of rights, and none of the filter.
 containerAttack(
   'A24',
-  'reaches none of these calls with all rights that there are, for the filter alone',
+  'reaches none of these calls even with all rights, because of the filter alone',
   async ({ evidence }) => {
     for (const attack of CALL_ATTACKS) {
       const verdict = await tryAttack(attack, ALL_RIGHTS);

@@ -28,13 +28,13 @@ for name in sorted(os.listdir('/proc/self/fd'), key=int):
     except FileNotFoundError: pass
 print(os.getcwd())`;
 
-/** Its channel to the entry, pipes of no name any more, and what lists the folder. */
+/** Its channel to the entry, removed pipes, and the listing process. */
 const OWN_DESCRIPTOR =
   /^\d+ (pipe:\[\d+\]|socket:\[\d+\]|\/skills\/\.pipes-\w+\/(std(out|err)|(to|from)-program) \(deleted\)|\/dev\/null|\/workspace\/main\.py|\/proc\/\d+\/fd)$/;
 
 containerAttack(
   'A13',
-  'inherits nothing above its channel to the entry, and works in its workspace',
+  'inherits no descriptor above its channel to the entry, and works in its workspace',
   async ({ scene, evidence }) => {
     await writeFile(join(scene.folder, 'sentinel'), 'of the host');
     const careless = ['/bin/bash', '-c', 'exec 57<"$0"; exec "$@"', join(scene.folder, 'sentinel')];
@@ -43,7 +43,7 @@ containerAttack(
     expect(lines.at(-1)).toBe('/workspace');
     for (const line of lines.slice(0, -1)) expect(line).toMatch(OWN_DESCRIPTOR);
     expect(lines.length).toBeLessThanOrEqual(9);
-    evidence('pipes to the entry and nothing else; working folder /workspace');
+    evidence('only pipes to the entry; working folder /workspace');
   },
 );
 
@@ -56,7 +56,7 @@ containerAttack('A28', 'sees only the processes of its container', async ({ scen
   const inside = await scene.report(code, { args: [`${process.pid}`] });
   expect(inside).toMatchObject({ first: '/sbin/docker-init', host: 'ENOENT' });
   expect(inside['count']).toBeLessThanOrEqual(6);
-  // A program alone, at user code's id and without any right: a supervisor would take the host's processes for user code.
+  // Only a program, with the id of user code and without rights: a supervisor would treat the host's processes as user code.
   const options = scene.options(SPEC);
   const weak = {
     ...options,
@@ -70,11 +70,8 @@ containerAttack('A28', 'sees only the processes of its container', async ({ scen
   evidence('docker-init, the entry and itself; with the host’s process namespace it sees this process');
 });
 
-containerAttack(
-  'A27',
-  'is ended at its deadline whatever it does to the first process',
-  async ({ scene, evidence }) => {
-    const code = `
+containerAttack('A27', 'is ended at its deadline despite attacks on the first process', async ({ scene, evidence }) => {
+  const code = `
 import ctypes, os, time
 libc = ctypes.CDLL(None)
 for request in (16, 0x4206): libc.ptrace(request, 1, 0, 0)
@@ -82,27 +79,30 @@ for signal in (19, 15, 9):
     try: os.kill(1, signal)
     except OSError: pass
 time.sleep(60)`;
-    const result = await scene.job({ code, limits: { runTimeoutMs: 500, graceMs: 200 } });
-    expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' } });
-    evidence('timeout by its own deadline; nothing hangs');
+  const result = await scene.job({ code, limits: { runTimeoutMs: 500, graceMs: 200 } });
+  expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' } });
+  evidence('timeout by its own deadline; nothing hangs');
+});
+
+containerAttack(
+  'B27',
+  'is ended although it stops itself and every process that it can',
+  async ({ scene, evidence }) => {
+    for (const code of [
+      'import os, signal\ntry: os.kill(-1, signal.SIGSTOP)\nexcept OSError: pass\nos.kill(os.getpid(), signal.SIGSTOP)',
+      'import os, signal, time\npid = os.fork()\nif pid == 0: time.sleep(60)\nos.kill(pid, signal.SIGSTOP)\ntime.sleep(60)',
+    ]) {
+      const result = await scene.job({ code, limits: { runTimeoutMs: 400, graceMs: 200 } });
+      expect(result.outcome).toBe('timeout');
+    }
+    expect(
+      (await plainly('python', 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)', { timeoutMs: 700 })).signal,
+    ).toBe('SIGKILL');
+    evidence('timeout, twice: SIGKILL needs no SIGCONT');
   },
 );
 
-containerAttack('B27', 'is ended though it stops itself and all that it can', async ({ scene, evidence }) => {
-  for (const code of [
-    'import os, signal\ntry: os.kill(-1, signal.SIGSTOP)\nexcept OSError: pass\nos.kill(os.getpid(), signal.SIGSTOP)',
-    'import os, signal, time\npid = os.fork()\nif pid == 0: time.sleep(60)\nos.kill(pid, signal.SIGSTOP)\ntime.sleep(60)',
-  ]) {
-    const result = await scene.job({ code, limits: { runTimeoutMs: 400, graceMs: 200 } });
-    expect(result.outcome).toBe('timeout');
-  }
-  expect(
-    (await plainly('python', 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)', { timeoutMs: 700 })).signal,
-  ).toBe('SIGKILL');
-  evidence('timeout, twice: SIGKILL needs no SIGCONT');
-});
-
-containerAttack('A34', 'is given no option of an engine by the job', async ({ scene, evidence }) => {
+containerAttack('A34', 'lets a job set no option of the engine', async ({ scene, evidence }) => {
   const attemptsOfUser = [
     'Privileged',
     'privileged',
@@ -133,36 +133,32 @@ containerAttack('A34', 'is given no option of an engine by the job', async ({ sc
   evidence(`${attemptsOfUser.length} options refused as unknown, as many limits`);
 });
 
-containerAttack(
-  'A35',
-  'runs no image that is not the one of this host’s bundle, and pulls none',
-  async ({ evidence }) => {
-    const { engine, image, bundle } = await dockerImage();
-    const flavor = 'attack' as ImageFlavor;
-    const signal = new AbortController().signal;
-    const find = (): Promise<string> =>
-      findImage(engine, flavor, bundle.digest, signal).catch((error: { code: string }) => error.code);
-    expect(await find()).toBe('image.missing');
-    const digest = bundle.digest.replace('sha256:', '').slice(0, 16);
-    const [base] = await engine.listImages({ filters: { reference: ['skillcell-base'] } });
-    const foreign = base?.Id ?? '';
-    const tags = [flavor, `${flavor}-${digest}`];
-    try {
-      // A tag that somebody moved to an image of their own.
-      for (const tag of tags) await engine.getImage(foreign).tag({ repo: IMAGE_NAME, tag });
-      expect(await find()).toBe('image.stale');
-      for (const tag of tags) await engine.getImage(image).tag({ repo: IMAGE_NAME, tag });
-      expect(await find()).toBe(image);
-    } finally {
-      for (const tag of tags) await engine.getImage(`${IMAGE_NAME}:${tag}`).remove();
-    }
-    evidence('image.missing without it, image.stale with a foreign one of its name; found by id');
-  },
-);
+containerAttack('A35', 'runs only the image of this host’s bundle, and pulls none', async ({ evidence }) => {
+  const { engine, image, bundle } = await dockerImage();
+  const flavor = 'attack' as ImageFlavor;
+  const signal = new AbortController().signal;
+  const find = (): Promise<string> =>
+    findImage(engine, flavor, bundle.digest, signal).catch((error: { code: string }) => error.code);
+  expect(await find()).toBe('image.missing');
+  const digest = bundle.digest.replace('sha256:', '').slice(0, 16);
+  const [base] = await engine.listImages({ filters: { reference: ['skillcell-base'] } });
+  const foreign = base?.Id ?? '';
+  const tags = [flavor, `${flavor}-${digest}`];
+  try {
+    // A tag that was moved to another image.
+    for (const tag of tags) await engine.getImage(foreign).tag({ repo: IMAGE_NAME, tag });
+    expect(await find()).toBe('image.stale');
+    for (const tag of tags) await engine.getImage(image).tag({ repo: IMAGE_NAME, tag });
+    expect(await find()).toBe(image);
+  } finally {
+    for (const tag of tags) await engine.getImage(`${IMAGE_NAME}:${tag}`).remove();
+  }
+  evidence('image.missing without it, image.stale with a foreign one of its name; found by id');
+});
 
 containerAttack(
   'A39',
-  'shows nothing of a job in argv, environment, labels or the engine’s account',
+  'shows no data of a job in argv, environment, labels or the engine’s account',
   async ({ scene, evidence }) => {
     const canary = `canary-${process.pid}-${Math.random()}`;
     const running = scene.job({
@@ -185,7 +181,7 @@ containerAttack(
     expect(told.length).toBeGreaterThan(1_000);
     expect(told).not.toContain(canary);
     expect(held).toEqual([]);
-    // A careless container names the job on its command line.
+    // A careless container has the job's data in its command line.
     const options = scene.options(SPEC);
     await using raw = await startRaw({
       ...options,
@@ -223,7 +219,7 @@ containerAttack('A38', 'has only the allowed environment', async ({ scene, evide
   evidence('nine names in three languages, and no value of the host');
 });
 
-/** What model-written code was seen to try (after RedCode-Exec), each harmless where it is refused. */
+/** Attacks seen in model-written code (after RedCode-Exec), each harmless if it is refused. */
 const RISKY: readonly string[] = [
   'rm -rf "$1"/* 2>/dev/null',
   'find / -xdev -type f -user 10002 -delete 2>/dev/null',
@@ -251,35 +247,31 @@ async function digests(folder: string): Promise<string> {
   return hash.digest('hex');
 }
 
-containerAttack(
-  'A40',
-  'harms no file of the host by a sample of what models were seen to write',
-  async ({ scene, evidence }) => {
-    const folder = join(scene.folder, 'precious');
-    await mkdir(folder);
-    await chmod(scene.folder, 0o777);
-    await chmod(folder, 0o777);
-    await writeFile(join(folder, 'file'), 'of the host');
-    const before = await digests(folder);
-    for (const command of RISKY) {
-      const result = await scene.job({
-        language: 'bash',
-        code: command,
-        args: [folder],
-        limits: { runTimeoutMs: 6_000 },
-      });
-      expect(['succeeded', 'failed', 'timeout', 'limit'], command).toContain(result.outcome);
-    }
-    expect(await digests(folder)).toBe(before);
-    // The first of them deletes what a container is given to write.
-    await using weak = await openScene({
-      options: (options) => void (options.HostConfig.Binds = [`${folder}:${folder}`]),
+containerAttack('A40', 'harms no file of the host with sample programs from models', async ({ scene, evidence }) => {
+  const folder = join(scene.folder, 'precious');
+  await mkdir(folder);
+  await chmod(scene.folder, 0o777);
+  await chmod(folder, 0o777);
+  await writeFile(join(folder, 'file'), 'of the host');
+  const before = await digests(folder);
+  for (const command of RISKY) {
+    const result = await scene.job({
+      language: 'bash',
+      code: command,
+      args: [folder],
+      limits: { runTimeoutMs: 6_000 },
     });
-    await weak.job({ language: 'bash', code: RISKY[0] ?? '', args: [folder] });
-    expect(await readdir(folder)).toEqual([]);
-    evidence(`${RISKY.length} programs, nothing of the host changed; a bound folder is emptied by the first`);
-  },
-);
+    expect(['succeeded', 'failed', 'timeout', 'limit'], command).toContain(result.outcome);
+  }
+  expect(await digests(folder)).toBe(before);
+  // The first program deletes all files that a container can write.
+  await using weak = await openScene({
+    options: (options) => void (options.HostConfig.Binds = [`${folder}:${folder}`]),
+  });
+  await weak.job({ language: 'bash', code: RISKY[0] ?? '', args: [folder] });
+  expect(await readdir(folder)).toEqual([]);
+  evidence(`${RISKY.length} programs, nothing of the host changed; a bound folder is emptied by the first`);
+});
 
 containerAttack('B18', 'ends with its container when its caller gives up', async ({ scene, evidence }) => {
   const token = `given-up-${process.pid}`;
@@ -289,11 +281,11 @@ containerAttack('B18', 'ends with its container when its caller gives up', async
   caller.abort();
   expect((await running).outcome).toBe('canceled');
   await until(() => processesWith(token).length === 0, 'the end of the program');
-  // Killing the client of `docker exec`, as a careless runner would, ends nothing.
+  // Killing the client of `docker exec`, as a careless runner would, does not end the process.
   const options = scene.options(SPEC);
   await using raw = await startRaw({ ...options, Entrypoint: ['/bin/sleep', '60'], Cmd: [] });
   const client = spawn('docker', ['exec', raw.container.id, 'bash', '-c', `exec -a ${token}-exec sleep 60`]);
-  // The client's own command line holds the name as well.
+  // The client's own command line contains the name as well.
   const started = (): number[] =>
     processesWith(`${token}-exec`).filter((pid) => read(pid, 'cmdline').startsWith(`${token}-exec\0`));
   await until(() => started().length > 0, 'the process of a client');
@@ -304,7 +296,7 @@ containerAttack('B18', 'ends with its container when its caller gives up', async
   evidence('canceled, and its process is gone; a killed exec client leaves its process running');
 });
 
-containerAttack('A36', 'is refused a level that nobody configured', async ({ scene, evidence }) => {
+containerAttack('A36', 'is refused at a level that is not configured', async ({ scene, evidence }) => {
   await expect(scene.orchestrator.exec({ language: 'bash', isolation: 'kernel', code: 'true' })).rejects.toMatchObject({
     code: 'runner.isolation-unmet',
   });
@@ -313,7 +305,7 @@ containerAttack('A36', 'is refused a level that nobody configured', async ({ sce
   await expect(
     runner.start({ ...SPEC, isolation: 'kernel' }, { signal: new AbortController().signal }),
   ).rejects.toMatchObject({ code: 'runner.isolation-unmet' });
-  // Without the profile a container would start all the same, and weaker: the engine does not mind.
+  // Without the profile a container would start all the same, but weaker: the engine does not object.
   const change = CONTAINER_CHANGES['seccomp profile'] ?? {};
   await using weak = changedRunner(change);
   const sandbox = await weak.start(SPEC, { signal: new AbortController().signal });

@@ -44,7 +44,7 @@ function toolbox(calls: Calls): Tool[] {
   ]);
 }
 
-/** A job with tools, and what its calls came to on the host. */
+/** A job with tools, and the arrivals of its calls on the host. */
 function withTools(scene: Scene): {
   run: (job: Partial<ExecOptions> & { code: string }) => Promise<JobResult>;
   calls: Calls;
@@ -83,7 +83,7 @@ for (const [index, [id, what, code]] of BROKEN_MESSAGES.entries()) {
     const { run, calls } = withTools(scene);
     const elapsedMs = startQuietClock();
     const result = await run({ code: RAW + code, limits: { runTimeoutMs: 6_000 } });
-    // Broken form ends the run at once; it is the program's failure, not ours.
+    // A broken message ends the run at once, as a failure of the program and not of the host.
     expect(['failed', 'succeeded']).toContain(result.outcome);
     expect(result.outcome === 'succeeded' && result.exitCode !== 0).toBe(false);
     expect(result.outcome).toBe('failed');
@@ -105,12 +105,12 @@ attack('E-control', 'sends bytes with a call by raw frames', { levels: EVERY_LEV
   scene.evidence('five bytes arrive and come back');
 });
 
-/** Arguments that nobody on the way reads: the host refuses the call, and the program goes on. */
+/** Arguments that only the host parses: it refuses the call, and the program continues. */
 const UNREADABLE: [string, string, string][] = [
-  ['E02', 'that are no JSON', "b'not json'"],
+  ['E02', 'that are not JSON', "b'not json'"],
   ['E02', 'that end early', 'b\'{"a":\''],
   ['E02', 'with another text behind them', 'b\'1,"target":"model"\''],
-  ['E02', 'that are no UTF-8', 'b\'"\\xff\\xfe"\''],
+  ['E02', 'that are not UTF-8', 'b\'"\\xff\\xfe"\''],
   ['E02', 'with a byte order mark', "b'\\xef\\xbb\\xbf1'"],
   ['E03', 'with a __proto__ key', 'b\'{"__proto__":{"polluted":1}}\''],
   ['E03', 'with an escaped __proto__ key', 'b\'{"\\\\u005f\\\\u005fproto__":{"polluted":1}}\''],
@@ -123,7 +123,7 @@ const UNREADABLE: [string, string, string][] = [
 for (const [index, [id, what, args]] of UNREADABLE.entries()) {
   attack(
     id,
-    `calls with arguments ${what}, which is one failed call`,
+    `calls with arguments ${what}, which fails only that call`,
     { levels: levelsInTurn(index) },
     async (scene) => {
       const { run, calls } = withTools(scene);
@@ -149,12 +149,12 @@ const BROKEN_BYTES: [string, string, string][] = [
   ['E05', 'a number of bytes that are still to come', 'announce(1, ([], 2, 7))\nannounce(2, ([], 2, 7))'],
   ['E05', 'one number for two parts', 'announce(1, ([0], 2, 7), ([1], 2, 7), args=[None, None])'],
   ['E02', 'an answer', "frame(struct.pack('<BIBI', 2, 1, 1, 0) + b'1')"],
-  ['E02', 'places that are no JSON', "frame(packed(1, places=b'['))"],
+  ['E02', 'places that are not JSON', "frame(packed(1, places=b'['))"],
   ['E03', 'places with a prototype', 'frame(packed(1, places=b\'[{"path":[],"bytes":1,"stream":1,"__proto__":{}}]\'))'],
 ];
 
 for (const [index, [id, what, code]] of BROKEN_BYTES.entries()) {
-  attack(id, `sends its entry ${what}, which is its own failure`, { levels: levelsInTurn(index) }, async (scene) => {
+  attack(id, `sends its entry ${what}, which fails its run`, { levels: levelsInTurn(index) }, async (scene) => {
     const { run, calls } = withTools(scene);
     const result = await run({ code: `${PARTS}${code}\ntime.sleep(60)`, limits: { runTimeoutMs: 50_000 } });
     expect(result.outcome).toBe('failed');
@@ -164,7 +164,7 @@ for (const [index, [id, what, code]] of BROKEN_BYTES.entries()) {
   });
 }
 
-attack('E03', 'has its bytes put where nothing stands', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E03', 'announces bytes for places that do not exist', { levels: EVERY_LEVEL }, async (scene) => {
   const { run, calls } = withTools(scene);
   const code = `${PARTS}
 for number, path in enumerate((['__proto__'], ['constructor', 'prototype', 'a'], ['a', 'b'], ['l', 'length'], [0]), 1):
@@ -174,7 +174,7 @@ for number, path in enumerate((['__proto__'], ['constructor', 'prototype', 'a'],
   const result = await run({ code });
   expect(result.stdout.text).toBe('tool.invalid-arguments\n'.repeat(5));
   expect([calls.count, Object.keys(Object.prototype)]).toEqual([0, []]);
-  scene.evidence('five places that are none were refused');
+  scene.evidence('five missing places were refused');
 });
 
 attack('E11', 'announces bytes that never come, and ends', { levels: EVERY_LEVEL }, async (scene) => {
@@ -185,14 +185,14 @@ attack('E11', 'announces bytes that never come, and ends', { levels: EVERY_LEVEL
     .replace('os._exit(0)', "part(1, b'x')\nreply()\nos._exit(0)");
   expect((await run({ code: stuck })).outcome).toBe('succeeded');
   expect(calls.count).toBe(1);
-  // The entry takes 64 of them; whether the others fit into the pipe decides who ends it.
+  // The entry accepts 64 of them; whether the others fit into the pipe determines the outcome.
   expect(['succeeded', 'timeout']).toContain((await run({ code, limits: { runTimeoutMs: 2_000 } })).outcome);
   expect(calls.count).toBe(1);
   scene.onSafety(({ grownMib }) => expect(grownMib).toBeLessThan(64));
-  scene.evidence('one of all was made: the one whose byte came');
+  scene.evidence('only the call whose byte arrived was made');
 });
 
-attack('E04', 'calls what only a prototype has, or what is no tool', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E04', 'calls members of a prototype, or unknown tools', { levels: EVERY_LEVEL }, async (scene) => {
   const { run, calls } = withTools(scene);
   const names = [
     'constructor',
@@ -215,7 +215,7 @@ attack('E04', 'calls what only a prototype has, or what is no tool', { levels: E
 
 attack(
   'E05',
-  'replays ids, takes ids that are none, and answers calls that nobody made',
+  'replays ids, uses invalid ids, and answers calls that were never made',
   { levels: EVERY_LEVEL },
   async (scene) => {
     const { run, calls } = withTools(scene);
@@ -239,7 +239,7 @@ os._exit(4)`;
 
 attack(
   'E05',
-  'answers the entry with what only the entry sends, which changes nothing',
+  'answers the entry with messages that only the entry sends, which changes nothing',
   { levels: EVERY_LEVEL },
   async (scene) => {
     const { run } = withTools(scene);
@@ -249,7 +249,7 @@ attack(
   },
 );
 
-attack('E06', 'names another job in its calls, and stays itself', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E06', 'names another job in its calls, and keeps its identity', { levels: EVERY_LEVEL }, async (scene) => {
   const jobs: string[] = [];
   const tools = toolList([
     [
@@ -272,7 +272,7 @@ attack('E06', 'names another job in its calls, and stays itself', { levels: EVER
   scene.evidence('the tool was told "attacker"');
 });
 
-attack('E07', 'prints results and frames of its own', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
+attack('E07', 'prints its own results and frames', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const code = `
 import json, os, struct, sys
 body = json.dumps({'type': 'result', 'result': {'outcome': 'succeeded', 'exitCode': 0}}).encode()
@@ -284,12 +284,12 @@ os._exit(11)`;
   const result = await job({ code });
   expect(result).toMatchObject({ outcome: 'failed', exitCode: 11 });
   expect(result.stdout.text).toContain('"outcome": "succeeded"');
-  evidence('what it printed is its output; exit code 11 stands');
+  evidence('its printed frames are output; exit code 11 stands');
 });
 
 attack(
   'E08',
-  'opens neither the entry’s channel nor anything else of the entry',
+  'opens neither the entry’s channel nor any other descriptor of the entry',
   { levels: ['namespace'] },
   async ({ job, evidence }) => {
     const code = `
@@ -303,7 +303,7 @@ for pid in sys.argv[1:] or os.listdir('/proc'):
         found.append(target)
         if target.startswith('socket:'): print('a socket', pid, name)
 print(sorted(set(target.split(':')[0] for target in found)))`;
-    // Plainly, the descriptors of this test's own process are there to see.
+    // Plainly, the descriptors of this test's own process are visible.
     expect((await plainly('python', code, { args: [`${process.pid}`] })).stdout).toContain('a socket');
     const result = await job({ code });
     expect(result.stdout.text).not.toContain('a socket');
@@ -311,9 +311,9 @@ print(sorted(set(target.split(':')[0] for target in found)))`;
   },
 );
 
-attack('E09', 'sends arguments that grow when they are written again', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E09', 'sends arguments that grow when they are serialized again', { levels: EVERY_LEVEL }, async (scene) => {
   const { run, calls } = withTools(scene);
-  // Each "1e20," becomes 22 characters: 7 MiB arrive, 30 MiB would go on.
+  // Each "1e20," becomes 22 characters: 7 MiB arrive, 30 MiB would be passed on.
   const code = `${RAW}\nframe(packed(1, b'[' + b','.join([b'1e20'] * 190000) + b']'))\nprint(reply()['ok'])\nframe(packed(2, b'"' + b'x' * (8 * 1048576 - 80) + b'"'))\nprint(reply()['ok'])\nframe(packed(3, b'[' * 63 + b']' * 63))\nprint(reply()['ok'])\ncall(4, args='after')\nprint(reply()['value'])`;
   const result = await run({ code });
   expect(result).toMatchObject({ outcome: 'succeeded', exitCode: 0 });
@@ -351,7 +351,7 @@ attack(
   { levels: EVERY_LEVEL, needs: ['cgroups'] },
   async (scene) => {
     const { run, calls } = withTools(scene);
-    // Each costs the entry an answer that waits to be read.
+    // Each costs the entry an answer that waits for its reader.
     const code = `${RAW}\nbatch = b''.join(struct.pack('<I', len(b)) + b for b in [packed(0)] * 1000)\nend = time.monotonic() + 4\ncount = 0\nwhile time.monotonic() < end:\n    raw(batch)\n    count += 1000\nprint(count)`;
     const result = await run({ code, limits: { runTimeoutMs: 6_000, memoryMib: 128, workspaceMib: 32 } });
     expect(result).toMatchObject({ outcome: 'limit', limit: 'calls' });
@@ -377,7 +377,7 @@ attack(
     const given = { language: 'python', isolation: scene.level, tools: ['*'] as string[] } as const;
     const stop = new AbortController();
     const running = own.exec({ ...given, code, limits, signal: stop.signal });
-    // As many as it gets, however slow the machine is.
+    // As many calls as it gets, on a machine of any speed.
     for (let before = -1; before !== count || count === 0;) {
       before = count;
       await pause(1_500);
@@ -386,10 +386,10 @@ attack(
     stop.abort();
     const result = await running;
     expect(result.outcome).toBe('canceled');
-    // 160 MB were asked for. The entry takes no more calls once 32 MiB of answers wait to be read, but for those under way.
+    // 160 MB were requested. The entry accepts no more calls once 32 MiB of answers wait, except calls under way.
     const most = Math.ceil((32 * MIB) / large.length) + 64 + 2;
     expect(taken).toBeLessThanOrEqual(most);
-    // Not because it is slow: whoever reads its answers gets more of them than that.
+    // The limit is not slowness: a program that reads its answers gets more of them.
     const reading = `${RAW}\nfor number in range(1, ${most + 21}):\n    call(number, 'large')\n    assert reply()['ok']`;
     count = 0;
     expect(await own.exec({ ...given, code: reading })).toMatchObject({ outcome: 'succeeded' });
@@ -432,68 +432,71 @@ attack('E10', 'sends a message a byte at a time, and is understood', { levels: E
   scene.evidence('answered');
 });
 
-attack('E11', 'has its calls ended with the job, and none taken afterwards', { levels: EVERY_LEVEL }, async (scene) => {
-  let begun = 0;
-  let aborted = 0;
-  const tools = toolList([
-    [
-      'wait',
-      {
-        description: 'Waits until the job ends.',
-        execute: (_args, { signal }) =>
-          new Promise((resolve) => {
-            begun += 1;
-            signal.addEventListener('abort', () => ((aborted += 1), resolve(null)), { once: true });
-          }),
-      },
-    ],
-    ['now', { description: 'Answers at once.', execute: async () => 1 }],
-  ]);
-  const own = scene.ownOrchestrator({ tools });
-  const endings: [string, string, Partial<ExecOptions>][] = [
-    ['ends', `${RAW}\ncall(1, 'wait')\ncall(2, 'now')\nreply()\nos._exit(0)`, {}],
-    ['deadline', `${RAW}\ncall(1, 'wait')\ntime.sleep(60)`, { limits: { runTimeoutMs: 2_000, graceMs: 100 } }],
-    [
-      'late',
-      `${RAW}\nimport signal\nsignal.signal(signal.SIGTERM, lambda *_: call(2, 'wait'))\ncall(1, 'wait')\nwhile True: time.sleep(0.05)`,
-      { limits: { runTimeoutMs: 2_000, graceMs: 600 } },
-    ],
-  ];
-  for (const [what, code, more] of endings) {
+attack(
+  'E11',
+  'has its calls ended with the job, and none accepted afterwards',
+  { levels: EVERY_LEVEL },
+  async (scene) => {
+    let begun = 0;
+    let aborted = 0;
+    const tools = toolList([
+      [
+        'wait',
+        {
+          description: 'Waits until the job ends.',
+          execute: (_args, { signal }) =>
+            new Promise((resolve) => {
+              begun += 1;
+              signal.addEventListener('abort', () => ((aborted += 1), resolve(null)), { once: true });
+            }),
+        },
+      ],
+      ['now', { description: 'Answers at once.', execute: async () => 1 }],
+    ]);
+    const own = scene.ownOrchestrator({ tools });
+    const endings: [string, string, Partial<ExecOptions>][] = [
+      ['ends', `${RAW}\ncall(1, 'wait')\ncall(2, 'now')\nreply()\nos._exit(0)`, {}],
+      ['deadline', `${RAW}\ncall(1, 'wait')\ntime.sleep(60)`, { limits: { runTimeoutMs: 2_000, graceMs: 100 } }],
+      [
+        'late',
+        `${RAW}\nimport signal\nsignal.signal(signal.SIGTERM, lambda *_: call(2, 'wait'))\ncall(1, 'wait')\nwhile True: time.sleep(0.05)`,
+        { limits: { runTimeoutMs: 2_000, graceMs: 600 } },
+      ],
+    ];
+    for (const [what, code, more] of endings) {
+      begun = 0;
+      aborted = 0;
+      const result = await own.exec({ language: 'python', isolation: scene.level, tools: ['*'], code, ...more });
+      await until(() => aborted === begun, 'the end of all calls');
+      expect([what, begun > 0, aborted]).toEqual([what, true, begun]);
+      expect(result.calls.filter(({ ok }) => ok).map(({ name }) => name)).toEqual(what === 'ends' ? ['now'] : []);
+    }
+    const stream = own.stream({
+      kind: 'exec',
+      tools: ['*'],
+      language: 'python',
+      isolation: scene.level,
+      code: `${RAW}\ncall(1, 'wait')\ntime.sleep(20)`,
+    });
     begun = 0;
     aborted = 0;
-    const result = await own.exec({ language: 'python', isolation: scene.level, tools: ['*'], code, ...more });
-    await until(() => aborted === begun, 'the end of all calls');
-    expect([what, begun > 0, aborted]).toEqual([what, true, begun]);
-    expect(result.calls.filter(({ ok }) => ok).map(({ name }) => name)).toEqual(what === 'ends' ? ['now'] : []);
-  }
-  const stream = own.stream({
-    kind: 'exec',
-    tools: ['*'],
-    language: 'python',
-    isolation: scene.level,
-    code: `${RAW}\ncall(1, 'wait')\ntime.sleep(20)`,
-  });
-  begun = 0;
-  aborted = 0;
-  while (begun === 0) await pause(10);
-  own.cancel(stream.jobId);
-  const canceled = await stream.result;
-  const after = begun;
-  await pause(300);
-  expect(canceled.outcome).toBe('canceled');
-  expect([begun, aborted]).toEqual([after, after]);
-  scene.evidence(
-    'every call that was under way learned of the end: by exit, deadline, in the grace, and by cancellation',
-  );
-});
+    while (begun === 0) await pause(10);
+    own.cancel(stream.jobId);
+    const canceled = await stream.result;
+    const after = begun;
+    await pause(300);
+    expect(canceled.outcome).toBe('canceled');
+    expect([begun, aborted]).toEqual([after, after]);
+    scene.evidence('every call under way was told of the end: by exit, deadline, in the grace, and by cancellation');
+  },
+);
 
 attack(
   'E10',
   'makes calls with 8 MiB of bytes for an answer and reads none of them',
   { levels: EVERY_LEVEL, needs: ['cgroups'] },
   async (scene) => {
-    // With the JSON around it as much as a result may be.
+    // As much as a result may have, together with its JSON.
     const large = new Uint8Array(8 * MIB - 64).fill(1);
     let count = 0;
     const tools = toolList([
@@ -517,9 +520,9 @@ attack(
     caller.abort();
     expect(await running).toMatchObject({ outcome: 'canceled' });
     const taken = count;
-    // Those under way, and those that were waiting when they ended.
+    // Calls under way, and calls that were waiting at their end.
     expect(taken).toBeLessThanOrEqual(2 * 64);
-    // Whoever reads its answers gets all of their bytes.
+    // A program that reads its answers gets all of their bytes.
     const reading = `${RAW}
 for number in range(1, 9):
     call(number, 'large')
@@ -543,7 +546,7 @@ print(number, size)`;
   },
 );
 
-/** A program whose child makes calls by the same descriptor, once its parent has written a byte, or is gone. */
+/** A program whose child makes calls over the same descriptor after its parent has written a byte, or has ended. */
 const outlived = (last: string, isGone = ''): string => `${PARTS}
 reading, writing = os.pipe()
 parent = os.getpid()
@@ -567,7 +570,7 @@ const AFTER_ITS_END: [string, string][] = [
   ['whose bytes never come', `${PARTS}\nannounce(1, (['a'], 5, 7), args={'a': None})\npart(7, b'he')\nos._exit(5)`],
 ];
 
-attack('E11', 'makes calls with bytes when its run is over', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E11', 'makes calls with bytes after the end of its run', { levels: EVERY_LEVEL }, async (scene) => {
   const { run, calls } = withTools(scene);
   const control = outlived("os.write(writing, b'x')\nprint(reply()['ok'], flush=True)\nos._exit(0)");
   expect((await run({ code: control })).stdout.text).toBe('True\n');
@@ -584,7 +587,7 @@ attack('E11', 'makes calls with bytes when its run is over', { levels: EVERY_LEV
   scene.evidence(`none was made: ${AFTER_ITS_END.map(([what]) => what).join(', ')}; exit code 5 stands`);
 });
 
-/** How a call ends whose five bytes do not all come, and what its job comes to. */
+/** The end of a call whose five bytes do not all arrive, and the outcome of its job. */
 const UNFINISHED: [string, string, Partial<JobResult>][] = [
   ['an end', 'os._exit(4)', { outcome: 'failed', exitCode: 4 }],
   ['another call', "call(2, args='served')\nprint(reply()['value'])\nos._exit(4)", { outcome: 'failed', exitCode: 4 }],
@@ -598,7 +601,7 @@ const UNFINISHED: [string, string, Partial<JobResult>][] = [
 
 attack(
   'E11',
-  'announces more bytes than it sends, and ends or says another thing',
+  'announces more bytes than it sends, and then ends or sends another message',
   { levels: EVERY_LEVEL },
   async (scene) => {
     const { run, calls } = withTools(scene);
@@ -639,8 +642,8 @@ attack('E13', 'learns nothing of the host from the errors of tools', { levels: E
     [
       'throws',
       {
-        description: 'Throws what is no error.',
-        // oxlint-disable-next-line prefer-promise-reject-errors -- a tool of somebody else's may do so
+        description: 'Throws a value that is not an error.',
+        // oxlint-disable-next-line prefer-promise-reject-errors -- a foreign tool may do so
         execute: () => Promise.reject(Object.assign(Object.create(null) as object, { path: '/root/x' })),
       },
     ],

@@ -8,22 +8,22 @@ import { toolList } from '../fixtures/tool-list.ts';
 import { BROKEN_MESSAGES, RAW } from './raw-program.ts';
 import { attack, EVERY_LEVEL, levelsInTurn, type Scene } from './surroundings.ts';
 
-/** The number of the run that attacks; the one before it defines a name. */
+/** The number of the attacking run; the run before it defines a name. */
 const ATTACKING = 2;
-/** A report of that run, from JSON. */
+/** A report of that run, in JSON. */
 const REPORT = `"type":"cell","run":${ATTACKING}`;
 /** The beginning of a message that shows a result of the second run. */
 const SHOWN = '"type":"shown","run":2';
 
 interface Attacked {
   session: Session;
-  /** What came of the run that attacks. */
+  /** The attacking run. */
   run: SessionRun;
   /** Calls that reached the host's tool. */
   calls: number;
 }
 
-/** Runs an attack in a session that has defined a name, beside one that has as well. */
+/** Runs an attack in a session that has defined a name, beside another such session. */
 async function attacked(scene: Scene, code: string, options: SessionOptions = {}): Promise<Attacked> {
   let calls = 0;
   const tools = toolList([
@@ -42,7 +42,7 @@ async function attacked(scene: Scene, code: string, options: SessionOptions = {}
   return { session, run, calls };
 }
 
-/** What the next run finds must be what the one before has said. */
+/** The state that the next run finds must match the previous run's report. */
 async function expectTrue({ session, run }: Attacked): Promise<void> {
   const next = await session.run('globals().get("kept")');
   expect(next).toMatchObject({ outcome: 'succeeded', epoch: run.state === 'kept' ? run.epoch : run.epoch + 1 });
@@ -50,7 +50,7 @@ async function expectTrue({ session, run }: Attacked): Promise<void> {
   expect((await session.close()).outcome).toBe('succeeded');
 }
 
-attack('E-control', 'reports a run of a session by a frame of its own', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E-control', 'reports a run of a session with its own frame', { levels: EVERY_LEVEL }, async (scene) => {
   const code = `def show(data, forms):
     raw(struct.pack('<I', 4 + len(data) | 1 << 24) + struct.pack('<I', 0) + data)
     frame(b'{${SHOWN},"forms":' + forms + b'}')
@@ -81,7 +81,7 @@ for (const [index, [id, what, code]] of BROKEN_MESSAGES.entries()) {
   });
 }
 
-/** Reports that break the form: threat, words, the report. */
+/** Malformed reports: threat, words, the report. */
 const BROKEN_REPORTS: [string, string, string][] = [
   ['E03', 'with a __proto__ key', `b'{${REPORT},"__proto__":{"polluted":1}}'`],
   ['E03', 'with a constructor.prototype', `b'{${REPORT},"error":{"constructor":{"prototype":{"polluted":1}}}}'`],
@@ -99,7 +99,7 @@ for (const [index, [id, what, report]] of BROKEN_REPORTS.entries()) {
   });
 }
 
-/** Reports that are taken, without what is wrong in them: words, the report, the diagnostic. */
+/** Reports that are accepted without their faulty parts: words, the report, the diagnostic. */
 const DOUBTFUL: [string, string, string, string][] = [
   ['E01', 'announces 1 TiB of results', `b'{${SHOWN},"forms":[["image/png",1099511627776]]}'`, 'result.omitted'],
   ['E01', 'announces results that do not come', `b'{${SHOWN},"forms":[["image/png",5]]}'`, 'result.omitted'],
@@ -124,7 +124,7 @@ const DOUBTFUL: [string, string, string, string][] = [
     `b'{${REPORT},"json":"{\\\\"__proto__\\\\":{\\\\"polluted\\\\":1}}"}'`,
     'value.invalid',
   ],
-  ['E02', 'has a value that is no text', `b'{${REPORT},"json":{"a":1}}'`, 'value.invalid'],
+  ['E02', 'has a value that is not a text', `b'{${REPORT},"json":{"a":1}}'`, 'value.invalid'],
 ];
 
 for (const [index, [id, what, report, code]] of DOUBTFUL.entries()) {
@@ -161,17 +161,17 @@ attack('E05', 'reports a run of its session and goes on running', { levels: EVER
   const given = await attacked(scene, `frame(b'{${REPORT}}')\nwhile True: pass`);
   expect(given.run).toMatchObject({ outcome: 'succeeded', state: 'kept' });
   const { session } = given;
-  // What it said is all that can be known; the run that finds no interpreter says what is true.
+  // The report is the only information; a later run finds the real state of the interpreter.
   const next = await session.run('globals().get("kept")', { timeoutMs: 1_000 });
   expect(next.outcome).toBe('timeout');
   const after = await session.run('globals().get("kept")');
   expect(after.value).toBe(next.state === 'kept' ? 41 : undefined);
   expect(after.epoch).toBe(next.state === 'kept' ? 1 : 2);
   await session.close();
-  scene.evidence(`the next run timed out, and said that all is ${next.state}`);
+  scene.evidence(`the next run timed out, and reported the state ${next.state}`);
 });
 
-attack('E06', 'names another session in its frames, and stays itself', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E06', 'names another session in its frames, and keeps its identity', { levels: EVERY_LEVEL }, async (scene) => {
   const given = await attacked(
     scene,
     `frame(b'{${REPORT},"sessionId":"other","jobId":"other","epoch":7,"state":"lost"}')`,
@@ -186,7 +186,7 @@ attack('E07', 'prints forged reports of its session', { levels: EVERY_LEVEL }, a
   const given = await attacked(scene, `print('${text}')\nprint('${text}', file=sys.stderr)\n'own'`);
   expect(given.run).toMatchObject({ value: 'own', stdout: { text: `${text}\n` }, stderr: { text: `${text}\n` } });
   await expectTrue(given);
-  scene.evidence('what is printed is output');
+  scene.evidence('printed frames are output');
 });
 
 attack('E10', 'sends its session 1 GiB of results', { levels: EVERY_LEVEL }, async (scene) => {
@@ -198,7 +198,7 @@ attack('E10', 'sends its session 1 GiB of results', { levels: EVERY_LEVEL }, asy
   scene.onSafety(({ grownMib }) => scene.evidence(`left out; the host grew by ${Math.round(grownMib)} MiB`));
 });
 
-attack('E10', 'floods its session with reports that are none of its run', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E10', 'floods its session with reports of other runs', { levels: EVERY_LEVEL }, async (scene) => {
   const given = await attacked(
     scene,
     `for number in range(20000): frame(b'{"type":"cell","run":0,"json":"1"}')\n'own'`,
@@ -217,10 +217,10 @@ attack('E10', 'begins a report of its session and never ends it', { levels: EVER
   });
   expect(given.run).toMatchObject({ outcome: 'timeout', state: 'lost' });
   await expectTrue(given);
-  scene.evidence('its time was over, and it was ended: nothing that it says is a report any more');
+  scene.evidence('its time was over, and it was ended: later frames are no reports');
 });
 
-attack('E11', 'calls between the runs of its session and beside them', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E11', 'makes calls between and during the runs of its session', { levels: EVERY_LEVEL }, async (scene) => {
   const control = await attacked(scene, `call(1, args=1)\nprint(reply()['value'])`);
   expect([control.run.stdout.text, control.calls]).toEqual(['1\n', 1]);
   await control.session.close();
@@ -236,7 +236,7 @@ time.sleep(3)`;
   const { session } = given;
   const calls = given.run.calls.length;
   const next = await session.run('1', { timeoutMs: 20_000 });
-  // Those of the background while the next run runs are the program's own, as if that run had made them.
+  // Calls of the background during the next run count as calls of that run.
   for (const { ok, code: told } of given.run.calls)
     expect(ok ? undefined : told).toBe(ok ? undefined : 'tool.job-over');
   const job = await session.close();
@@ -249,10 +249,10 @@ time.sleep(3)`;
   );
 });
 
-/** A file of the sandbox's own system that all levels have, and how it begins. */
+/** A file of the sandbox's system that exists at all levels, and its beginning. */
 const OUTSIDE = { path: '/usr/lib/os-release', begins: 'PRETTY_NAME' };
 
-attack('E12', 'has paths of files that lead out of its session', { levels: EVERY_LEVEL }, async (scene) => {
+attack('E12', 'uses file paths that lead out of its session', { levels: EVERY_LEVEL }, async (scene) => {
   const given = await attacked(
     scene,
     `os.symlink('${OUTSIDE.path}', 'link')
@@ -264,7 +264,7 @@ os.symlink('${OUTSIDE.path}', 'real/link')
 open('real/own', 'w').write('own')
 open('link').read()[:11], open('folder/os-release').read()[:11]`,
   );
-  // The links lead somewhere: the program's own reads follow them.
+  // The links have targets: the program's own reads follow them.
   expect(given.run.value).toEqual([OUTSIDE.begins, OUTSIDE.begins]);
   const { files } = given.session;
   const codeOf = (step: Promise<unknown>): Promise<unknown> =>
@@ -326,7 +326,7 @@ sorted(seen)`,
   scene.evidence(`300 reads came to ${[...told].join(' or ')}`);
 });
 
-attack('D20', 'has links in a folder of its session that is deleted', { levels: EVERY_LEVEL }, async (scene) => {
+attack('D20', 'has links in a deleted folder of its session', { levels: EVERY_LEVEL }, async (scene) => {
   const given = await attacked(
     scene,
     `import shutil, tempfile
@@ -344,17 +344,21 @@ True`,
   expect((await session.run("open(outside + '/file').read()")).value).toBe('still there');
   await session.run('shutil.rmtree(outside)');
   await expectTrue(given);
-  scene.evidence('the links are gone, and what they led to is not');
+  scene.evidence('the links are gone, and their targets are not');
 });
 
-attack('E15', 'ends and impersonates what reads the files of its session', { levels: EVERY_LEVEL }, async (scene) => {
-  const secret = join(scene.folder, 'secret');
-  writeFileSync(secret, 'of the host');
-  const given = await attacked(scene, `open('own', 'w').write('own')\n1`);
-  const { session } = given;
-  expect(await session.files.read('own', 'utf8')).toBe('own');
-  // At level none there are those of others as well, which a mark in their environment tells from its own.
-  const find = `import glob, signal
+attack(
+  'E15',
+  'kills and impersonates the process that reads the files of its session',
+  { levels: EVERY_LEVEL },
+  async (scene) => {
+    const secret = join(scene.folder, 'secret');
+    writeFileSync(secret, 'of the host');
+    const given = await attacked(scene, `open('own', 'w').write('own')\n1`);
+    const { session } = given;
+    expect(await session.files.read('own', 'utf8')).toBe('own');
+    // At level none there are such processes of other sandboxes, distinguished by a mark in their environment.
+    const find = `import glob, signal
 def content(pid, file): return open(f'/proc/{pid}/{file}', 'rb').read()
 def mark(pid): return [row for row in content(pid, 'environ').split(b'\\0') if row.startswith(b'SKILLCELL_JOB_MARK=')]
 def keepers():
@@ -365,14 +369,14 @@ def keepers():
         except OSError: pass
     return found
 `;
-  const found = await session.run(`${find}\nlen(keepers())`);
-  if (scene.level === 'namespace') {
-    expect(found.value).toBe(0);
-    await expectTrue(given);
-    return scene.evidence('it is in another pid namespace than each interpreter');
-  }
-  expect(found.value).toBeGreaterThan(0);
-  const forged = await session.run(`answers = 0
+    const found = await session.run(`${find}\nlen(keepers())`);
+    if (scene.level === 'namespace') {
+      expect(found.value).toBe(0);
+      await expectTrue(given);
+      return scene.evidence('it is in another pid namespace than each interpreter');
+    }
+    expect(found.value).toBeGreaterThan(0);
+    const forged = await session.run(`answers = 0
 for keeper in keepers():
     try:
         pipe = os.open(f'/proc/{keeper}/fd/4', os.O_WRONLY)
@@ -383,20 +387,21 @@ for keeper in keepers():
         os.write(pipe, b'\\xff' * 4096)
     except OSError: pass
 answers`);
-  expect(forged.state).toBe('kept');
-  const codeOf = (error: unknown): unknown => SkillcellError.isInstance(error) && error.code;
-  // What its own process answers may be anything that a file of its could hold; it is no end of the session, and no other's file.
-  const told = await session.files.read('own', 'utf8').catch(codeOf);
-  expect(['own', '', 'file.unreadable']).toContain(told);
-  await session.run('for keeper in keepers(): os.kill(keeper, signal.SIGKILL)');
-  await session.files.read('own', 'utf8').catch((error: unknown) => expect(codeOf(error)).toBe('file.unreadable'));
-  expect(await session.files.read('own', 'utf8')).toBe('own');
-  expect(readFileSync(secret, 'utf8')).toBe('of the host');
-  await expectTrue(given);
-  scene.evidence(
-    `${String(forged.value)} forged answers came to ${JSON.stringify(told)}; a killed one is started anew`,
-  );
-});
+    expect(forged.state).toBe('kept');
+    const codeOf = (error: unknown): unknown => SkillcellError.isInstance(error) && error.code;
+    // The answer may be any possible content of its own file, but neither an end of the session nor the file of another one.
+    const told = await session.files.read('own', 'utf8').catch(codeOf);
+    expect(['own', '', 'file.unreadable']).toContain(told);
+    await session.run('for keeper in keepers(): os.kill(keeper, signal.SIGKILL)');
+    await session.files.read('own', 'utf8').catch((error: unknown) => expect(codeOf(error)).toBe('file.unreadable'));
+    expect(await session.files.read('own', 'utf8')).toBe('own');
+    expect(readFileSync(secret, 'utf8')).toBe('of the host');
+    await expectTrue(given);
+    scene.evidence(
+      `${String(forged.value)} forged answers resulted in ${JSON.stringify(told)}; a killed one is started anew`,
+    );
+  },
+);
 
 attack('C01', 'prints 1 GiB in a run of its session', { levels: EVERY_LEVEL, timeoutMs: 240_000 }, async (scene) => {
   const given = await attacked(scene, `line = b'x' * 1048576\nfor _ in range(1024): os.write(1, line)`, {

@@ -1,14 +1,14 @@
 import type { BuiltInLanguage } from '../../src/contracts/jobs/language.ts';
 
-/** A program whose ordinary end never comes; given any argument, its end is short. Both say `ending`, the short end also `ended`. */
+/** A program whose ordinary end never comes; with any argument its end is short. Both print `ending`, the short end also `ended`. */
 export interface EndlessEnd {
   language: BuiltInLanguage;
   code: string;
-  /** Lives on though it is asked to end. */
+  /** Continues although it is asked to end. */
   stubborn?: true;
 }
 
-/** What it needs stands in its defaults: a finalizer runs when its module is empty already. */
+/** All names that it needs are default arguments, because a finalizer runs after its module is emptied. */
 const PYTHON_END = `
 import atexit, ctypes, signal, sys, threading, time
 def end(words=sys.argv, sleep=time.sleep):
@@ -32,7 +32,7 @@ end() {
 trap 'end "$@"' EXIT
 `;
 
-/** By what goes on for ever. */
+/** By the code that never ends. */
 export const ENDLESS_ENDS: Record<string, EndlessEnd> = {
   'a function of atexit': { language: 'python', code: `${PYTHON_END}atexit.register(end)` },
   'a function of atexit that has C ignore SIGTERM': {
@@ -85,7 +85,7 @@ throw new Error('the end');`,
   'a trap of EXIT without SIGTERM': { language: 'bash', code: `trap '' TERM\n${BASH_END}`, stubborn: true },
 };
 
-/** A program that is asked to end while it ends, and then has something to say. */
+/** A program that is asked to end while it ends, and then prints something. */
 export const ASKED_AT_ITS_END: string = `${PYTHON_END}
 signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))
 atexit.register(end)`;

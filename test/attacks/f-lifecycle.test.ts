@@ -12,7 +12,7 @@ import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { toolList } from '../fixtures/tool-list.ts';
 import { until } from '../fixtures/until.ts';
 
-/** Levels of the local runner: these start a host of their own. */
+/** Levels of the local runner, because these tests start their own host. */
 const BOTH: Level[] = ['namespace', 'none'];
 
 const CREATES =
@@ -87,7 +87,7 @@ attack(
 
 attack(
   'F18',
-  'is canceled while it does all that it can against it',
+  'is canceled although it resists in every way',
   { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ orchestrator, level, evidence }) => {
     const codes = {
@@ -130,7 +130,7 @@ time.sleep(60)`;
 
 attack(
   'G04',
-  'dies with its host, when that is killed',
+  'dies with its host when the host is killed',
   { levels: BOTH, timeoutMs: 60_000 },
   async ({ level, evidence, orchestrator }) => {
     const plainToken = `orphan-plain-${process.pid}-${Math.random()}`;
@@ -148,7 +148,7 @@ attack(
     await until(() => processesWith(token).length === 0, 'the end of its processes');
     const tookMs = elapsedMs();
     expect(tookMs).toBeLessThan(2_500);
-    // What it started dies with its first thread; an owner is dead when its last one is.
+    // Processes of the host die with its first thread; an owner is dead when its last thread is.
     await until(() => host.signalCode !== null, 'the end of the host');
     const report = await orchestrator.sweep();
     expect(report.failed).toEqual([]);
@@ -211,7 +211,7 @@ attack(
 
 attack(
   'F19',
-  'is ended well though its reader throws, and its tool never settles',
+  'is ended properly although its reader throws and its tool never settles',
   { levels: EVERY_LEVEL },
   async ({ ownOrchestrator, level, evidence }) => {
     const tools = toolList([
@@ -250,7 +250,7 @@ attack(
       'head -c 3000000 /dev/zero',
       'mkdir -p a/b; chmod 000 a; exit 1',
       'ln -s / root; mkfifo pipe',
-      // At level none that is the supervisor, and its job fails as ours.
+      // At level none this kills the supervisor, and the job fails with an error of skillcell.
       level === 'none' ? 'kill -9 0; sleep 1' : 'kill -9 $PPID; sleep 1',
     ];
     const before = sandboxProcesses().length;
@@ -267,22 +267,27 @@ attack(
   },
 );
 
-attack('F22', 'keeps its deadline by a clock that nobody sets', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
-  // The clock of the day, changed for this process and for nothing else, is not what limits are counted by.
-  const real = Date.now;
-  const shifted = plainly('bash', 'sleep 0.1');
-  Date.now = () => real() + 3_600_000;
-  try {
-    const result = await job({ language: 'bash', code: 'sleep 0.5; echo through', limits: { runTimeoutMs: 5_000 } });
-    expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'through\n' } });
-    Date.now = () => real() - 3_600_000;
-    const elapsedMs = startQuietClock();
-    const late = await job({ language: 'bash', code: 'sleep 60', limits: { runTimeoutMs: 400, graceMs: 100 } });
-    expect(late.outcome).toBe('timeout');
-    expect(elapsedMs()).toBeLessThan(4_000);
-  } finally {
-    Date.now = real;
-  }
-  await shifted;
-  evidence('an hour forward: no deadline passed; an hour back: the deadline passed in time');
-});
+attack(
+  'F22',
+  'keeps its deadline by a clock that cannot be set',
+  { levels: EVERY_LEVEL },
+  async ({ job, evidence }) => {
+    // Limits do not use the wall clock, which is changed only for this process.
+    const real = Date.now;
+    const shifted = plainly('bash', 'sleep 0.1');
+    Date.now = () => real() + 3_600_000;
+    try {
+      const result = await job({ language: 'bash', code: 'sleep 0.5; echo through', limits: { runTimeoutMs: 5_000 } });
+      expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'through\n' } });
+      Date.now = () => real() - 3_600_000;
+      const elapsedMs = startQuietClock();
+      const late = await job({ language: 'bash', code: 'sleep 60', limits: { runTimeoutMs: 400, graceMs: 100 } });
+      expect(late.outcome).toBe('timeout');
+      expect(elapsedMs()).toBeLessThan(4_000);
+    } finally {
+      Date.now = real;
+    }
+    await shifted;
+    evidence('an hour forward: no deadline passed; an hour back: the deadline passed in time');
+  },
+);

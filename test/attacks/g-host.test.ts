@@ -13,7 +13,7 @@ import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { until } from '../fixtures/until.ts';
 import { HIDE_BUBBLEWRAP } from '../fixtures/without-bubblewrap.ts';
 
-/** Levels of the local runner: these start a host of their own. */
+/** Levels of the local runner, because these tests start their own host. */
 const BOTH: Level[] = ['namespace', 'none'];
 
 const DAEMONS: [string, string, (token: string) => string][] = [
@@ -70,7 +70,7 @@ attack('G02', 'finds no service that would start it again', {}, async ({ job, ev
     esac
   done
   ${places}`;
-  // What would be found plainly; the commands themselves are not tried there, where they might start something.
+  // Services that exist plainly; the commands themselves are not tried there, because they might start something.
   expect((await plainly('bash', places)).stdout).toContain('started');
   const result = await job({ language: 'bash', code });
   expect(result.outcome).toBe('succeeded');
@@ -79,37 +79,34 @@ attack('G02', 'finds no service that would start it again', {}, async ({ job, ev
   evidence(result.stdout.text.trim().replaceAll('\n', ', '));
 });
 
-attack(
-  'G05',
-  'is not run without isolation unless someone names that',
-  { levels: ['none'] },
-  async ({ folder, evidence }) => {
-    // A machine on which bubblewrap cannot be run.
-    if (HIDE_BUBBLEWRAP === undefined) return evidence('tried as uid 0 only');
-    const canary = join(folder, 'ran');
-    const code = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(canary)}, 'x');`;
-    const { runs } = await runSeparateHost(
-      {
-        jobs: [
-          { code, isolation: 'namespace' },
-          { code, isolation: 'container' },
-          { code, isolation: 'kernel' },
-        ],
-      },
-      { launcher: HIDE_BUBBLEWRAP },
-    );
-    expect(runs.map((run) => run.error?.code)).toEqual([
-      'runner.isolation-unmet',
-      'runner.isolation-unmet',
-      'runner.isolation-unmet',
-    ]);
-    expect(existsSync(canary)).toBe(false);
-    const asked = await runSeparateHost({ jobs: [{ code, isolation: 'none' }] }, { launcher: HIDE_BUBBLEWRAP });
-    expect(asked.runs[0]?.result).toMatchObject({ isolation: 'none', outcome: 'succeeded' });
-    expect(existsSync(canary)).toBe(true);
-    evidence(`A36: ${runs[0]?.error?.message.slice(0, 80) ?? ''}; asked for by name the result says isolation none`);
-  },
-);
+attack('G05', 'runs without isolation only on explicit request', { levels: ['none'] }, async ({ folder, evidence }) => {
+  // A machine on which bubblewrap cannot run.
+  if (HIDE_BUBBLEWRAP === undefined) return evidence('tried as uid 0 only');
+  const canary = join(folder, 'ran');
+  const code = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(canary)}, 'x');`;
+  const { runs } = await runSeparateHost(
+    {
+      jobs: [
+        { code, isolation: 'namespace' },
+        { code, isolation: 'container' },
+        { code, isolation: 'kernel' },
+      ],
+    },
+    { launcher: HIDE_BUBBLEWRAP },
+  );
+  expect(runs.map((run) => run.error?.code)).toEqual([
+    'runner.isolation-unmet',
+    'runner.isolation-unmet',
+    'runner.isolation-unmet',
+  ]);
+  expect(existsSync(canary)).toBe(false);
+  const asked = await runSeparateHost({ jobs: [{ code, isolation: 'none' }] }, { launcher: HIDE_BUBBLEWRAP });
+  expect(asked.runs[0]?.result).toMatchObject({ isolation: 'none', outcome: 'succeeded' });
+  expect(existsSync(canary)).toBe(true);
+  evidence(
+    `A36: ${runs[0]?.error?.message.slice(0, 80) ?? ''}; with an explicit request the result has isolation none`,
+  );
+});
 
 const ARGUMENTS = [
   '$(touch made)',
@@ -144,7 +141,7 @@ const ECHOES: Record<Exclude<Language, 'typescript'>, string> = {
 for (const [language, code] of Object.entries(ECHOES) as [Language, string][]) {
   attack(
     'G06',
-    `passes hostile arguments and variables on as they are in ${language}`,
+    `passes hostile arguments and variables on unchanged in ${language}`,
     { levels: EVERY_LEVEL },
     async ({ job, evidence }) => {
       const hostile = '$(touch made)\n`touch made`; "\'\\ é';
@@ -171,7 +168,7 @@ for (const [language, code] of Object.entries(ECHOES) as [Language, string][]) {
   );
 }
 
-attack('G06', 'is a program whose text no shell reads', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
+attack('G06', 'is passed to its interpreter without a shell', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const code = 'print("""$(touch made) `touch made` \\\' ; rm -rf ~ \\0""")\nimport os\nprint(os.listdir("."))';
   const result = await job({ code, fileName: 'my program' });
   expect(result.stdout.text).toContain('$(touch made) `touch made`');
@@ -179,7 +176,7 @@ attack('G06', 'is a program whose text no shell reads', { levels: EVERY_LEVEL },
   evidence(result.stdout.text.trim().split('\n').at(-1) ?? '');
 });
 
-attack('G07', 'writes to no folder that someone works in', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
+attack('G07', 'writes to no working or home folder of the user', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const traps = [
     '.git/hooks/pre-commit',
     '.bashrc',
@@ -192,7 +189,7 @@ attack('G07', 'writes to no folder that someone works in', { levels: EVERY_LEVEL
   ];
   const code = `import os, json\nwritten = []\nfor base in (os.getcwd(), os.environ['HOME']):\n    for trap in ${JSON.stringify(traps)}:\n        path = os.path.join(base, trap)\n        os.makedirs(os.path.dirname(path), exist_ok=True)\n        open(path, 'w').write('planted by an attack')\n        written.append(path)\nprint(json.dumps([[os.getcwd(), os.environ['HOME']], os.listdir()]))`;
   const [first, planted] = JSON.parse((await job({ code })).stdout.text) as [string[], string[]];
-  // So that what the next job lists would show them.
+  // So that a listing by the next job would show them.
   expect(planted).toEqual(expect.arrayContaining(['.bashrc', '.git', '.ssh', 'node_modules']));
   for (const path of first) expect([process.cwd(), homedir(), '/root']).not.toContain(path);
   for (const base of [process.cwd(), homedir()]) {
@@ -208,7 +205,7 @@ attack('G07', 'writes to no folder that someone works in', { levels: EVERY_LEVEL
 
 attack(
   'G08',
-  'is not steered by the loader’s and interpreters’ variables of the host',
+  'is not influenced by the host’s variables for loaders and interpreters',
   { levels: BOTH },
   async ({ folder, level, evidence }) => {
     const trap = join(folder, 'trap');
@@ -248,12 +245,12 @@ attack(
     const { runs } = await runSeparateHost({ jobs }, { env });
     expect(runs.map((run) => run.result?.outcome)).toEqual(['succeeded', 'succeeded', 'succeeded']);
     expect(runs[0]?.result?.stdout.text).toBe('[]\n');
-    // The host process itself is its operator's; nothing that it started fell into a trap.
+    // The host process itself belongs to its operator; no program that it started is affected.
     const lines = readFileSync(`${trap}.log`, 'utf8')
       .split('\n')
       .filter((line) => line !== '' && !line.includes('host-program.mjs'));
     expect(lines).toEqual([]);
-    evidence('six variables of the host lead nowhere: no interpreter and no program of ours took them');
+    evidence('six variables of the host have no effect on interpreters and programs of skillcell');
   },
 );
 
@@ -270,7 +267,7 @@ attack(
     const token = `tree-${process.pid}-${Math.random()}`;
     const result = await job({ language: 'bash', code: code(token), limits: { runTimeoutMs: 600, graceMs: 200 } });
     expect(result.outcome).toBe('timeout');
-    // One that the kernel is ending shows what it was for a moment.
+    // A process that the kernel is ending shows its command line for a moment.
     const shown = processesWith(token);
     const living = listProcesses().filter((row) => shown.includes(row.pid) && !isExiting(row));
     expect(living).toEqual([]);
@@ -280,7 +277,7 @@ attack(
 
 attack(
   'G10',
-  'takes no input that is no file, or does not fit',
+  'takes no input that is not a file or does not fit',
   { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ job, folder, evidence }) => {
     const pipe = join(folder, 'pipe');
@@ -337,7 +334,7 @@ attack(
 
 attack(
   'G10',
-  'has files that change while they are sent: nothing of another file arrives',
+  'has files that change during their transfer, without data of another file',
   { levels: EVERY_LEVEL },
   async ({ job, folder, evidence }) => {
     const source = join(folder, 'source');
@@ -386,7 +383,7 @@ attack(
     writeFileSync(join(folder, 'preload.c'), PRELOAD);
     const library = join(folder, 'preload.so');
     expect((await runCommand([compiler, '-shared', '-fPIC', '-o', library, join(folder, 'preload.c')])).code).toBe(0);
-    // Plainly, the launcher that is to drop privileges is the first to load it.
+    // Plainly, the launcher that should drop privileges is the first program to load it.
     const plain = await plainly('bash', code, {
       env: { LD_PRELOAD: library },
       launcher: ['/usr/bin/setpriv', '--no-new-privs'],
@@ -403,7 +400,7 @@ attack(
     for (const line of lines) expect(line).toMatch(/^1000 \d+ (bash|sleep|cat|env)$/);
     expect(readdirSync(folder).toSorted()).toEqual(['preload.c', 'preload.so']);
     evidence(
-      `loaded by ${[...new Set(lines.map((line) => line.split(' ')[2]))].join(', ')} at uid 1000 in the sandbox, by nothing of ours`,
+      `loaded by ${[...new Set(lines.map((line) => line.split(' ')[2]))].join(', ')} at uid 1000 in the sandbox, by no program of skillcell`,
     );
   },
 );

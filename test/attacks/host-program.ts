@@ -1,6 +1,6 @@
 /**
- * A host of its own for jobs: a process that reads what to run from its standard input and prints what came of it. The
- * attacks on a host's start, end, user and inherited descriptors need one that is not the test's own process.
+ * A separate host for jobs: a process that reads its jobs from standard input and prints their results. Attacks on a host's start, end, user and
+ * inherited descriptors need a process other than the test's own.
  */
 import { text } from 'node:stream/consumers';
 import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
@@ -22,7 +22,7 @@ for (const job of order.jobs) {
   try {
     const stream = orchestrator.stream({ kind: 'exec', ...(job as ExecOptions) });
     for await (const event of stream) {
-      // Tells a test that means to end this process when there is something to end.
+      // Tells a test that wants to kill this process that a program is running.
       if (event.type === 'run') process.stderr.write('a program runs\n');
     }
     answer.runs.push({ result: await stream.result });

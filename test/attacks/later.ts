@@ -1,4 +1,4 @@
-/** Cases of the list of threats that nothing here can try yet, with what they wait for. */
+/** Cases of the list of threats that cannot be tried yet, with the missing feature. */
 export const LATER_CASES: Record<string, string> = {
   A09: 'needs the proxy for allowed domains; until then no job has a network',
   A10: 'needs the proxy for allowed domains; A02 shows that a job has no resolver',
@@ -15,7 +15,7 @@ export const LATER_CASES: Record<string, string> = {
   N11: 'needs an object store',
 };
 
-/** Cases of containers that tests beside the attacks try, because they are about an engine or a host more than about a job. */
+/** Cases of containers in other tests, because they concern an engine or a host more than a job. */
 export const ELSEWHERE_CASES: Record<string, string> = {
   A33: 'test/sandboxes/docker/container-options.test.ts',
   A36: 'test/sandboxes/docker/engine-faults.test.ts',

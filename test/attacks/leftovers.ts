@@ -6,10 +6,10 @@ import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import { listControlGroups } from '../../src/sandboxes/local/control-group.ts';
 import { until } from '../fixtures/until.ts';
 
-/** Set in the flags of a thread of the kernel, and of nothing else. */
+/** Set only in the flags of kernel threads. */
 const PF_KTHREAD = 0x0020_0000;
 
-/** What this process's sandboxes have left: processes (those that only wait to be reaped aside), groups and folders. */
+/** Remains of this process's sandboxes: processes (except zombies), groups and folders. */
 async function leftNow(owner: string, known: ReadonlySet<number>): Promise<string[]> {
   const left = sandboxProcesses(owner)
     .filter((pid) => !known.has(pid))
@@ -20,10 +20,10 @@ async function leftNow(owner: string, known: ReadonlySet<number>): Promise<strin
 }
 
 /**
- * Waits until nothing of this process's sandboxes is left.
+ * Waits until no remains of this process's sandboxes exist.
  *
- * @param known processes that were there before
- * @returns what is left after `timeoutMs`, and how long it took
+ * @param known processes that existed before
+ * @returns the remains after `timeoutMs`, and the duration
  */
 export async function awaitNothingLeft(
   timeoutMs: number,
@@ -40,8 +40,8 @@ export async function awaitNothingLeft(
 }
 
 /**
- * Processes that belong to sandboxes of an owner: by their control group, which no program can leave; by the mark in
- * their environment; or because they descend from this process.
+ * Processes of an owner's sandboxes: by their control group, which no program can leave; by the mark in their environment; or as descendants of this
+ * process.
  */
 export function sandboxProcesses(owner: string = ownerName(currentOwner())): number[] {
   const parents = new Map<number, number>();
@@ -52,7 +52,7 @@ export function sandboxProcesses(owner: string = ownerName(currentOwner())): num
     const stat = read(pid, 'stat');
     const [state, parent, , , , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === undefined || state === 'Z' || state === 'X') continue;
-    // Half of what a machine shows.
+    // Kernel threads are half of a machine's processes.
     if ((Number(flags) & PF_KTHREAD) !== 0) continue;
     parents.set(pid, Number(parent));
     if (read(pid, 'cgroup').includes(`/skillcell/${owner}`)) found.push(pid);
@@ -66,7 +66,7 @@ export function sandboxProcesses(owner: string = ownerName(currentOwner())): num
   return found;
 }
 
-/** Processes anywhere on the machine whose command line or environment holds a text. The newest are looked at first: some live for a moment. */
+/** Processes anywhere on the machine whose command line or environment contains a text. The newest come first, since some live briefly. */
 export function processesWith(text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -76,8 +76,8 @@ export function processesWith(text: string): number[] {
 }
 
 /**
- * Ends what an attack left on the host where nothing stopped it; fails where it left nothing. One look may miss a process:
- * while it becomes another program it has no command line.
+ * Kills the processes that an unhindered attack left on the host; fails if it left none. One look may miss a process: during an exec it has no
+ * command line.
  */
 export async function endThoseWith(text: string): Promise<void> {
   let found: number[] = [];
@@ -91,12 +91,12 @@ export async function endThoseWith(text: string): Promise<void> {
   }
 }
 
-/** One of the files that the kernel shows of a process; empty when it has ended, or belongs to someone else. */
+/** A file of a process in /proc; empty if the process has ended, or belongs to another user. */
 export function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
-    // Ended between the listing and here, or not ours to read.
+    // Ended between the listing and here, or not readable for this user.
     return '';
   }
 }

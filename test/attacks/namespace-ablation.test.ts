@@ -36,12 +36,12 @@ describeWith('the ablation of level namespace', MISSING_FOR_NAMESPACE_CHANGES, (
     expect(sorted(options.map(({ key }) => key))).toEqual(sorted(known('outer')));
   });
 
-  test('has a change for every argument of the inner launcher, as the kernel shows its command line', async () => {
+  test('has a change for every argument of the inner launcher, by the command line in the kernel', async () => {
     await using scene = openNamespaceScene([]);
     await scene.look(({ innerMonitor }) => {
       const keys = optionsOf(fromBubblewrap(innerMonitor.words)).map(({ key }) => key);
       expect(keys.length).toBeGreaterThan(20);
-      // What is no option of bubblewrap: the shell's own line, and the program in front of the executor.
+      // Words that are not options of bubblewrap: the shell's own line, and the program before the executor.
       const others = ['oom_score_adj', 'prlimit --nproc'];
       expect(sorted([...keys, ...others])).toEqual(sorted(known('inner')));
     });
@@ -60,7 +60,7 @@ describeWith('the ablation of level namespace', MISSING_FOR_NAMESPACE_CHANGES, (
     const group = readFileSync(`${HERE}/src/sandboxes/local/control-group.ts`, 'utf8');
     const files = [...group.matchAll(/'((?:memory|cpu|pids)\.[a-z_.0-9]+)'\)?, /g)].map(([, file = '']) => file);
     const ofVersion2 = ['memory.max', 'memory.swap.max', 'cpu.max'];
-    // The period is the kernel's own, and means nothing without the quota.
+    // The period has its default value, and has no effect without the quota.
     const ours = files.filter((file) => ![...ofVersion2, 'cpu.cfs_period_us'].includes(file));
     expect(sorted(ours)).toEqual(sorted(known('group')));
   });

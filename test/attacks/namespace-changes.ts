@@ -3,7 +3,7 @@ import { replaceOption } from './namespace-words.ts';
 
 type Changes = Record<string, NamespaceChange>;
 
-/** Takes an option of the outer launcher away, or puts another in its place. */
+/** Removes or replaces an option of the outer launcher. */
 function outer(key: string, instead: readonly string[] = []): NamespaceChange {
   return { command: (words) => replaceOption(words, key, instead) };
 }
@@ -25,7 +25,7 @@ function innerChanges(texts: Record<string, string>): Changes {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [`inner ${key}`, inner(text)]));
 }
 
-/** What `setpriv` drops before bubblewrap starts. It wants to be told of groups one way or the other. */
+/** Rights that `setpriv` drops before bubblewrap starts. It requires an explicit choice about groups. */
 const DROP: Changes = {
   ...outerChanges(['--reuid', '--regid', '--inh-caps', '--bounding-set', '--no-new-privs']),
   'outer --clear-groups': outer('--clear-groups', ['--keep-groups']),
@@ -110,7 +110,7 @@ const SPECIAL: Changes = {
   'inner --chdir /': inner('--chdir / ', '--chdir /opt '),
   'inner top folders': inner('for folder in bin sbin lib lib32 lib64', 'for folder in'),
   'inner --json-status-fd': inner('--json-status-fd 5 '),
-  // Without a host name: bubblewrap sets none in a namespace that is not new.
+  // Without a host name, because bubblewrap sets none without a new namespace.
   'inner --unshare-uts': inner(
     '--unshare-uts --unshare-cgroup-try \\\n  --hostname sandbox',
     '--unshare-cgroup-try \\\n ',
@@ -122,7 +122,7 @@ const SPECIAL: Changes = {
   'outer --chdir /': outer('--chdir /', ['--chdir', '/opt']),
 };
 
-/** Where a folder of the host is there, but can be written. */
+/** A folder of the host is present, but writable. */
 const WRITABLE: Changes = {
   'outer --ro-bind /usr (writable)': outer('--ro-bind /usr', ['--bind', '/usr', '/usr']),
   'outer --ro-bind /opt/skillcell (writable)': {
@@ -143,7 +143,7 @@ const WRITABLE: Changes = {
   'inner --ro-bind /skills (writable)': inner('--ro-bind /skills /skills', '--bind /skills /skills'),
 };
 
-/** The file systems that user code can write: each option that is not the kernel's own choice. */
+/** The file systems that user code can write to: each option that differs from the kernel's default. */
 const MOUNTS: Changes = Object.fromEntries(
   [
     ['/workspace', 'workspace /workspace', 'size=$workspace_bytes', 'nr_inodes=$workspace_inodes'],
@@ -165,7 +165,7 @@ const MOUNTS: Changes = Object.fromEntries(
   }),
 );
 
-/** What the shell in front of everything sets, and what is handed on. */
+/** The settings of the first shell, and the inherited environment. */
 const PROCESS: Changes = {
   'start ulimit -c': { enter: [['ulimit -c 0;', '']] },
   'start ulimit -n': { enter: [['ulimit -n 1024;', '']] },
@@ -177,10 +177,10 @@ const PROCESS: Changes = {
   'mount umask': mount('umask 022', 'umask 000'),
 };
 
-/** What the kernel counts and holds for a sandbox as a whole; files by the name that version 1 gives them. */
+/** Counts and limits of the kernel for a whole sandbox; files by their names in version 1. */
 const GROUP: Changes = {
   'group pids.max': { group: { 'pids.max': 'max' } },
-  // The watch of the supervisor would be there still.
+  // The watch of the supervisor would still be there.
   'group memory.limit_in_bytes': {
     group: { 'memory.memsw.limit_in_bytes': '-1', 'memory.limit_in_bytes': '-1' },
     command: (words) => replaceOption(words, '--ro-bind /sys/fs/cgroup'),
@@ -190,8 +190,8 @@ const GROUP: Changes = {
 };
 
 /**
- * Each argument of both launchers, each option of the mounts, each limit of the first process and of the control group, taken
- * away alone, or turned around. The key is what the table of the ablation calls it.
+ * Each argument of both launchers, each option of the mounts, each limit of the first process and of the control group, removed alone or inverted.
+ * The key is its name in the table of the ablation.
  */
 export const NAMESPACE_CHANGES: Changes = {
   ...DROP,
@@ -204,9 +204,9 @@ export const NAMESPACE_CHANGES: Changes = {
   ...GROUP,
 };
 
-/** Arguments that no change stands for, with the reason. */
+/** Arguments without a change, with the reason. */
 export const UNCHANGED: Record<string, string> = {
   'start descriptors': 'A13 of test/attacks/a-isolation.test.ts: only another host is started with open descriptors',
   'outer --unshare-user':
-    'bubblewrap makes a user namespace by itself for whoever is not root, and root has given that up before',
+    'bubblewrap creates a user namespace by itself for ordinary users, and root has dropped its id before',
 };

@@ -8,7 +8,7 @@ import { asExpected, type NamespaceAttack } from './namespace-scene.ts';
 
 const SMALL = { memoryMib: 128, workspaceMib: 32 };
 
-/** Starts up to 300 children that wait, and says what stopped it. */
+/** Starts up to 300 waiting children, and prints the error that stopped it. */
 const FORKS = `
 import errno, os, time
 stopped = None
@@ -45,11 +45,11 @@ echo done >"$SKILLCELL_OUTPUT/result.txt"
 touch /tmp/temporary /dev/shm/shared
 `;
 
-/** Attacks on a sandbox at level namespace that one change lets through, and what an ordinary job needs. */
+/** Attacks on a sandbox at level namespace that one change lets through, and the needs of an ordinary job. */
 export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
   {
     id: 'A36',
-    title: 'either runs with all that is needed or not at all',
+    title: 'runs with everything that it needs or not at all',
     opens: [
       'outer --ro-bind /usr',
       'outer --reuid',
@@ -110,7 +110,7 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A14',
-    title: 'writes into no folder but its own, and to no device’s place',
+    title: 'writes only into its own folders, and not over a device',
     opens: ['inner --remount-ro /', 'inner --remount-ro /dev'],
     async attempt({ report }) {
       const folders = ['/', '/dev', '/etc', '/usr', '/opt/skillcell', '/skills'];
@@ -144,7 +144,7 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
   },
   {
     id: 'B03',
-    title: 'takes no more than it may where the kernel would let it have the workspace’s share as well',
+    title: 'takes no more memory than it may, even if the kernel would also grant it the workspace’s share',
     opens: ['outer --ro-bind /sys/fs/cgroup'],
     async attempt({ job }) {
       const { outcome, stdout } = await job({ code: MEMORY, args: ['160'], limits: SMALL });
@@ -153,11 +153,11 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
   },
   {
     id: 'F02',
-    title: 'ends with the process that started it, though nobody tells it to',
+    title: 'ends with the process that started it, without being told',
     opens: ['outer --die-with-parent'],
     async attempt({ changes }) {
       const words = await changedCommand(NAMESPACE_SPEC, changes, null);
-      // A host that dies at once, and a channel that stays open: only the kernel is left to end the sandbox.
+      // The host dies at once, and the channel stays open: only the kernel can end the sandbox.
       const host = spawn('/bin/sh', ['-c', '"$@" & wait', 'sh', ...words], {
         env: {},
         stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -178,7 +178,7 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
         try {
           process.kill(pid, 'SIGKILL');
         } catch {
-          // It ended with the one before it.
+          // It ended together with an earlier one.
         }
       }
       return asExpected({ seen: sandbox.length > 4, left: left.length }, { seen: true, left: 0 });
@@ -186,7 +186,7 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
   },
 ];
 
-/** All processes that descend from one. */
+/** All descendants of a process. */
 function below(root: number): number[] {
   const rows = hostProcesses();
   const found = new Set([root]);

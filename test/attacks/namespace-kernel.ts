@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 const NONE = '0'.repeat(16);
 const CAPABILITIES = ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'] as const;
 
-/** Where the status of the process that bubblewrap is started as is kept. */
+/** The file for the status of the process that becomes bubblewrap. */
 const LAUNCHED = join(mkdtempSync(join(tmpdir(), 'launched-')), 'status');
 process.on('exit', () => rmSync(join(LAUNCHED, '..'), { recursive: true, force: true }));
 
@@ -43,7 +43,7 @@ function namesOf({ environment }: KernelView): string[] {
   return environment.map((entry) => entry.slice(0, entry.indexOf('='))).toSorted();
 }
 
-/** What user code may write, and how much: the same line in the entry’s view and in its own, but for the place. */
+/** A writable file system and its size: the line is the same in the entry’s view and in its own, except for the path. */
 function writable(size: number, inodes: number | undefined, mode: 'rw' | 'ro' = 'rw'): string {
   const files = inodes === undefined ? '' : `,nr_inodes=${inodes}`;
   return `tmpfs ${mode},nosuid,nodev,relatime rw,size=${size}k${files},mode=755,uid=61184,gid=61184`;
@@ -55,7 +55,7 @@ const { workspaceMib, workspaceInodes, memoryMib } = DEFAULT_LIMITS;
 const WORKSPACE = writable(workspaceMib * 1024, workspaceInodes);
 const EMPTY = 'nosuid,nodev,relatime rw,uid=61184,gid=61184';
 
-/** What programs in /usr are found through, as far as this machine has it. Folders at the top are links on most. */
+/** Files through which programs in /usr are found, if this machine has them. Folders at the top are links on most machines. */
 const HOST_ETC =
   'ld.so.cache alternatives fonts matplotlibrc mime.types protocols services ssl/certs ssl/openssl.cnf'.split(' ');
 const OF_PYTHON = readdirSync('/etc').filter((name) => /^python3(\.\d+)?$/.test(name));
@@ -101,7 +101,7 @@ const USER_MOUNTS: Record<string, string> = {
   '/tmp': WORKSPACE,
 };
 
-/** Polls for what should come; `false` after three seconds. */
+/** Polls a condition; `false` after three seconds. */
 async function comes(condition: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < 150; tries += 1) {
     if (condition()) return true;
@@ -110,7 +110,7 @@ async function comes(condition: () => boolean): Promise<boolean> {
   return false;
 }
 
-/** What the control group of a process says of its limits; both versions give the same words. */
+/** The limits of a process's control group, in the same words for both versions. */
 function groupOf(pid: number): Record<string, unknown> {
   const layout = controlGroupLayout();
   const name = /\/skillcell\/(\S+)/.exec(read(pid, 'cgroup'))?.[1] ?? '';
@@ -135,13 +135,13 @@ function groupOf(pid: number): Record<string, unknown> {
 
 const isDead = (pid: number): boolean => /^(Z|X|)$/.test(/^State:\s+(\w)/m.exec(read(pid, 'status'))?.[1] ?? '');
 
-/** What the kernel has to show of a sandbox at level namespace, argument by argument, where another layer stops the attack itself. */
+/** The kernel's view of a sandbox at level namespace, argument by argument, for cases in which another layer stops the attack itself. */
 export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   {
     id: 'A17',
     title: 'starts bubblewrap as an ordinary user without groups, capabilities or a way to gain them',
     opens: ['--regid', '--clear-groups', '--inh-caps', '--bounding-set', '--no-new-privs'].map((key) => `outer ${key}`),
-    // A host that has groups and hands capabilities on.
+    // A host with groups that hands capabilities on.
     host: {
       command(words) {
         const at = words.findIndex((word) => word.endsWith('/bwrap'));
@@ -176,14 +176,14 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
     attempt: ({ look }) =>
       look(({ entry, executor, innerMonitor }) => {
         const host = lookAtProcess(process.pid);
-        // What a process must share with itself shows that sharing would be seen.
+        // The namespaces that a process shares with itself show that sharing would be noticed.
         const seen = { itself: shared(entry, innerMonitor).length, host: shared(entry, host) };
         return asExpected({ ...seen, user: shared(executor, entry) }, { itself: 7, host: [], user: [] });
       }),
   },
   {
     id: 'A17',
-    title: 'maps one id only, another one for user code than for its supervisor',
+    title: 'maps only one id, which differs between user code and its supervisor',
     opens: ['inner --uid', 'inner --gid'],
     attempt: ({ look }) =>
       look(({ entry, executor }) =>
@@ -195,7 +195,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A18',
-    title: 'leaves user code no capability, and its supervisor the two that it mounts and maps with',
+    title: 'leaves user code no capability, and its supervisor only the two for mounts and id maps',
     opens: ['outer --cap-drop ALL', 'inner --cap-drop ALL'],
     attempt: ({ look }) =>
       look(({ entry, executor }) =>
@@ -210,7 +210,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A20-A25',
-    title: 'puts user code under the filter for good',
+    title: 'puts user code under the filter permanently',
     opens: ['inner --seccomp'],
     attempt: ({ look }) =>
       look(({ entry, executor }) =>
@@ -222,7 +222,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A27',
-    title: 'gives supervisor and user code sessions of their own, away from any terminal',
+    title: 'gives supervisor and user code their own sessions, without a terminal',
     opens: ['outer --new-session', 'inner --new-session'],
     attempt: ({ look }) =>
       look(({ monitor, entry, executor, innerMonitor }) =>
@@ -234,11 +234,11 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A38',
-    title: 'starts every program with a known environment, whatever its host was started with',
+    title: 'starts every program with a fixed environment, independent of the environment of its host',
     opens: ['outer --clearenv', 'outer --setenv PATH', 'outer --setenv LANG', 'inner --clearenv'].concat(
       ['PATH', 'LANG', 'HOME', 'TMPDIR'].map((name) => `inner --setenv ${name}`),
     ),
-    // The variable comes between our own clean environment and bubblewrap.
+    // The variable is set between the launcher's clean environment and bubblewrap.
     host: { command: (words) => ['/usr/bin/env', 'SECRET_TOKEN=canary', ...words] },
     attempt: ({ look }) =>
       look(({ monitor, entry, executor }) =>
@@ -258,7 +258,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A38',
-    title: 'hands its launcher nothing of the host’s environment',
+    title: 'hands its launcher no variable of the host’s environment',
     opens: ['start env'],
     attempt: ({ look }) =>
       look(({ monitor }) =>
@@ -276,7 +276,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A02',
-    title: 'does not know the name that its supervisor has',
+    title: 'does not know the name of its supervisor',
     opens: ['inner --hostname'],
     host: { command: (words) => replaceOption(words, '--hostname', ['--hostname', 'supervisor']) },
     attempt: ({ look }) =>
@@ -308,7 +308,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
         ['', ' nosuid', ' nodev', ' mode', ' size', ' nr_inodes'].map((option) => `mount ${place}${option}`),
       ),
     ],
-    // A mount that is not there can also be what keeps a sandbox from starting.
+    // A missing mount can also prevent a sandbox from starting.
     starts: true,
     attempt: ({ look }) =>
       look(({ entry, executor }) => {
@@ -322,7 +322,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A14',
-    title: 'leaves user code nothing of the host to write, though its supervisor were left some',
+    title: 'leaves user code no writable path of the host, even if its supervisor had one',
     opens: ['/usr', '/opt/skillcell', '/node_modules/skillcell'].map((path) => `inner --ro-bind ${path} (writable)`),
     host: {
       command: (words) =>
@@ -341,7 +341,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A13',
-    title: 'waits at the top as its supervisor does, with a mask that takes writing from others',
+    title: 'waits in / like its supervisor, with a umask that denies write access to others',
     opens: ['outer --chdir /', 'mount umask', 'inner --chdir /'],
     attempt: ({ look }) =>
       look(({ entry, executor }) =>
@@ -353,7 +353,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'B01',
-    title: 'has no more processes than it may where no group counts them',
+    title: 'starts no more processes than it may without a control group',
     opens: ['inner prlimit --nproc'],
     host: { uncounted: true },
     attempt: ({ look }) =>
@@ -399,7 +399,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'B06',
-    title: 'is the first that the kernel ends for want of memory, before its supervisor',
+    title: 'is killed by the kernel for lack of memory before its supervisor',
     opens: ['inner oom_score_adj'],
     attempt: ({ look }) =>
       look(({ entry, executor }) =>
@@ -411,7 +411,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'B01',
-    title: 'is counted with all of its processes in one group of its own',
+    title: 'has all of its processes counted in its own group',
     opens: ['start entrances'],
     attempt: ({ look }) =>
       look(({ all }) => {
@@ -427,7 +427,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'F02',
-    title: 'ends user code with the bubblewrap that holds it, though its supervisor does nothing',
+    title: 'ends user code with its bubblewrap, even if its supervisor does nothing',
     opens: ['inner --die-with-parent'],
     attempt: ({ look }) =>
       look(async ({ entry, innerMonitor, executor }) => {

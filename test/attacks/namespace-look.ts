@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { sandboxProcesses } from './leftovers.ts';
 
-/** What the kernel shows of one process. */
+/** The kernel's view of one process. */
 export interface KernelView {
   pid: number;
   parent: number;
@@ -17,13 +17,13 @@ export interface KernelView {
   environment: string[];
   oomScore: string;
   hostName: string;
-  /** Most of each resource, as the kernel says it. */
+  /** Limits of each resource, in the kernel's words. */
   limits: Record<string, string>;
-  /** Places and what is mounted there: kind, options and the options of the file system. */
+  /** Mounts by path: kind, options and the options of the file system. */
   mounts: Record<string, string>;
 }
 
-/** The processes of one sandbox, and some of them by the part that they play. */
+/** The processes of one sandbox, and some of them by their role. */
 export interface SandboxView {
   all: KernelView[];
   /** The first process: the outer bubblewrap, on the side of the host. */
@@ -35,7 +35,7 @@ export interface SandboxView {
 
 const NAMESPACES = ['user', 'pid', 'net', 'ipc', 'uts', 'cgroup', 'mnt'] as const;
 
-/** Looks at all processes of the one sandbox that is there; `undefined` while a part of it has not started. */
+/** Reads all processes of the only running sandbox; `undefined` while a part of it has not started. */
 export function lookAtSandbox(known: ReadonlySet<number>): SandboxView | undefined {
   const all = sandboxProcesses()
     .filter((pid) => !known.has(pid))
@@ -59,7 +59,7 @@ export function lookAtSandbox(known: ReadonlySet<number>): SandboxView | undefin
   return { all, monitor, entry, executor, innerMonitor };
 }
 
-/** Looks at one process. Needs the right to look into it. */
+/** Reads one process. Requires the right to inspect it. */
 export function lookAtProcess(pid: number): KernelView {
   const file = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'latin1');
   const stat = file('stat');
@@ -109,7 +109,7 @@ function mountsOf(text: string): Record<string, string> {
         const [before = '', after = ''] = line.split(' - ');
         const [, , , , place = '', options = ''] = before.split(' ');
         const [kind = '', , ofSystem = ''] = after.split(' ');
-        // Of a file system of the host nothing is ours but how it is mounted.
+        // For file systems of the host, only the mount options matter.
         const detail = kind === 'tmpfs' ? ` ${ofSystem}` : '';
         return [place, `${kind === 'tmpfs' || kind === 'proc' ? kind : 'host'} ${options}${detail}`];
       }),

@@ -13,40 +13,40 @@ import { sandboxProcesses } from './leftovers.ts';
 import { lookAtSandbox, type SandboxView } from './namespace-look.ts';
 import { reportOf } from './plainly.ts';
 
-/** What this machine lacks to change a sandbox and to look into its processes. */
+/** The part that this machine lacks to change a sandbox and to inspect its processes. */
 export const MISSING_FOR_NAMESPACE_CHANGES: string | undefined =
   process.getuid?.() === 0
     ? (missingForBubblewrap() ?? (controlGroupLayout() === null ? 'control groups of its own' : undefined))
     : 'uid 0';
 
-/** Where an attack is tried: our sandboxes at level namespace, or ones that differ by a change. */
+/** The sandboxes of an attack: the production ones at level namespace, or ones with a change. */
 export interface NamespaceScene extends AsyncDisposable {
   runner: Runner;
   /** The change and the attack's own surroundings. */
   changes: readonly NamespaceChange[];
-  /** Runs a job, Python unless it says otherwise, with short deadlines unless it says otherwise. */
+  /** Runs a job, in Python and with short deadlines by default. */
   job(options: AttackJob): Promise<JobResult>;
-  /** What a program made by `attempts` reports. */
+  /** The report of a program made by `attempts`. */
   report(code: string): Promise<Record<string, unknown>>;
-  /** Starts a sandbox without a job, waits until its executor is ready, and shows what the kernel says of its processes. */
+  /** Starts a sandbox without a job, waits until its executor is ready, and gives the kernel's view of its processes. */
   look<T>(use: (view: SandboxView, sandbox: Sandbox) => T | Promise<T>): Promise<T>;
 }
 
-/** An attack on a sandbox at level namespace, or what the kernel has to show of one. */
+/** An attack on a sandbox at level namespace, or a check of the kernel's view of one. */
 export interface NamespaceAttack {
-  /** Of the list of threats. */
+  /** From the list of threats. */
   id: string;
   title: string;
-  /** The changes that let it through, by their name in `NAMESPACE_CHANGES`. */
+  /** The changes that let it through, by their names in `NAMESPACE_CHANGES`. */
   opens: readonly string[];
-  /** Set where a sandbox that does not start at all is what the attack is about; elsewhere that would prove nothing. */
+  /** Set if the attack may also prevent the start of the sandbox; otherwise that would prove nothing. */
   starts?: true;
-  /** What is the same in ours and in the changed one: a host that hands its sandboxes more than it should. */
+  /** The same for the production and the changed sandbox: a host that hands on more than it should. */
   host?: NamespaceChange;
   attempt(scene: NamespaceScene): Promise<Verdict>;
 }
 
-/** Tries an attack on our sandboxes, or on ones with a change. */
+/** Tries an attack on the production sandboxes, or on sandboxes with a change. */
 export async function tryNamespaceAttack(attack: NamespaceAttack, change?: NamespaceChange): Promise<Verdict> {
   const changes = [change, attack.host].filter((one) => one !== undefined);
   await using scene = openNamespaceScene(changes);
@@ -78,7 +78,7 @@ export function openNamespaceScene(changes: readonly NamespaceChange[]): Namespa
       try {
         return reportOf(result.stdout.text);
       } catch {
-        // A program that was stopped on its way has written no whole report.
+        // A program that was stopped early has no complete report.
         return { outcome: result.outcome, stderr: result.stderr.text.slice(-300) };
       }
     },
@@ -100,7 +100,7 @@ export function openNamespaceScene(changes: readonly NamespaceChange[]): Namespa
   };
 }
 
-/** The executor is ready a moment before the kernel shows the program that it has become. */
+/** The executor is ready shortly before the kernel shows its new program. */
 async function viewOf(known: ReadonlySet<number>, signal: AbortSignal): Promise<SandboxView> {
   for (;;) {
     const view = lookAtSandbox(known);
@@ -109,7 +109,7 @@ async function viewOf(known: ReadonlySet<number>, signal: AbortSignal): Promise<
   }
 }
 
-/** Blocked when everything that was seen is what it should be. */
+/** Blocked if all seen values are as expected. */
 export function asExpected(seen: Record<string, unknown>, expected: Record<string, unknown>): Verdict {
   const names = [...new Set([...Object.keys(seen), ...Object.keys(expected)])];
   const wrong = names.filter((name) => JSON.stringify(seen[name]) !== JSON.stringify(expected[name]));

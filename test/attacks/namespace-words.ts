@@ -1,13 +1,13 @@
-/** One option of bubblewrap or setpriv with its operands, under the name that the table of changes has for it. */
+/** One option of bubblewrap or setpriv with its operands, under its name in the table of changes. */
 export interface LauncherOption {
   key: string;
   words: string[];
 }
 
-/** What programs in /usr are found through: links on most machines, folders on others. */
+/** Folders through which programs in /usr are found: links on most machines, folders on others. */
 const TOP_FOLDERS = /^\/(bin|sbin|lib|lib32|lib64)$/;
 
-/** The options of a launcher's words, up to the end of its options. */
+/** The options among a launcher's words, up to the end of the options. */
 export function optionsOf(words: readonly string[]): LauncherOption[] {
   const options: string[][] = [];
   for (const word of words) {
@@ -21,21 +21,21 @@ export function optionsOf(words: readonly string[]): LauncherOption[] {
 function keyOf([name = '', ...operands]: readonly string[], next: readonly string[] | undefined): string {
   const last = operands.at(-1) ?? '';
   if (name === '--setenv') return `${name} ${operands[0]}`;
-  // A size belongs to the file system that follows it.
+  // A size belongs to the next file system.
   if (name === '--size') return `${name} ${next?.at(-1)}`;
   if (TOP_FOLDERS.test(last)) return 'top folders';
-  // Which there are differs from machine to machine.
+  // The set of these files differs between machines.
   if (name === '--ro-bind-try' && last.startsWith('/etc/')) return `${name} in /etc`;
   if (name === '--ro-bind' && last.startsWith('/etc/')) return `${name} in /etc`;
   return /^--(cap-|chdir)/.test(name) || last.startsWith('/') ? `${name} ${last}` : (name.split('=')[0] ?? name);
 }
 
-/** The words of bubblewrap alone, from its path on. */
+/** The words of bubblewrap only, from its path on. */
 export function fromBubblewrap(words: readonly string[]): string[] {
   return words.slice(words.findIndex((word) => /(^|\/)bwrap$/.test(word)));
 }
 
-/** Takes the options with these names out of a command of setpriv and bubblewrap, or puts others in their place. */
+/** Removes or replaces the options with these names in a command of setpriv and bubblewrap. */
 export function replaceOption(words: readonly string[], key: string, instead: readonly string[] = []): string[] {
   const end = words.indexOf('--');
   const at = words.findIndex((word) => /(^|\/)bwrap$/.test(word));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BuiltInLanguage as Language } from '../../src/contracts/jobs/language.ts';
 
-/** What a program did that nothing held back. */
+/** The result of a program without any restriction. */
 export interface PlainRun {
   code: number | null;
   signal: string | null;
@@ -18,9 +18,9 @@ export interface PlainRun {
 export interface PlainOptions {
   args?: readonly string[];
   env?: Record<string, string>;
-  /** Words in front of the interpreter, for example a bubblewrap line that protects less. */
+  /** Words before the interpreter, for example a bubblewrap line that protects less. */
   launcher?: readonly string[];
-  /** It is killed after this time. @default 90,000 */
+  /** The program is killed after this time. @default 90,000 */
   timeoutMs?: number;
 }
 
@@ -34,8 +34,8 @@ const COMMANDS: Record<Language, { file: string; command: string[] }> = {
 const runs = new Map<string, Promise<PlainRun>>();
 
 /**
- * Runs a program as an ordinary child of this process, with nothing around it: what an attack does where nobody stops
- * it. Its working folder is a fresh one. A program that is told nothing of the case is run once for all levels.
+ * Runs a program as an ordinary child of this process, without restrictions, as a control for an attack. Its working folder is new. A program without
+ * arguments and environment runs once for all levels.
  */
 export function plainly(language: Language, code: string, options: PlainOptions = {}): Promise<PlainRun> {
   if (options.args !== undefined || options.env !== undefined) return runPlainly(language, code, options);
@@ -88,9 +88,8 @@ export async function runCommand(
 }
 
 /**
- * Makes a Python program out of attempts: each is an expression, run in a child process of its own so that what it
- * changes stays there, or in this one where it says so. The program prints one JSON object: what each attempt gave,
- * `reached` when it gave nothing, or the name of the system's error.
+ * Makes a Python program from attempts: each is an expression that runs in its own child process, so that its changes stay there, or in this process
+ * if it says so. The program prints one JSON object: the value of each attempt, `reached` if there is no value, or the name of the system's error.
  */
 export function attempts(setUp: string, expressions: Record<string, string>): string {
   const rows = Object.entries(expressions).map(([name, code]) => `attempt(${JSON.stringify(name)}, lambda: ${code})`);
@@ -98,8 +97,8 @@ export function attempts(setUp: string, expressions: Record<string, string>): st
 }
 
 /**
- * Of each kind of target the first that an unhindered program reaches here, by an expression that names it `path`: what nobody
- * reaches on this machine would be refused without any sandbox, and proves nothing.
+ * For each kind of target the first that an unrestricted program reaches here, by an expression that calls it `path`: a target that is unreachable on
+ * this machine would be refused without any sandbox, and proves nothing.
  */
 export async function reachedPlainly(
   kinds: Record<string, readonly string[]>,
@@ -116,7 +115,7 @@ export async function reachedPlainly(
   return reached;
 }
 
-/** An expression with a path in the place of the word `path`. */
+/** An expression with a path in place of the word `path`. */
 export function at(path: string, expression: string): string {
   return expression.replaceAll(/\bpath\b(?!\()/g, () => JSON.stringify(path));
 }

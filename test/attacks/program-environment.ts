@@ -1,4 +1,4 @@
-/** Names of all variables that a program is given, but for those of its job. */
+/** Names of all variables of a program, except those of its job. */
 export const PROGRAM_VARIABLES: readonly string[] = [
   'HOME',
   'LANG',
@@ -10,5 +10,5 @@ export const PROGRAM_VARIABLES: readonly string[] = [
   'WORKSPACE',
 ];
 
-/** What shells set by themselves. */
+/** Variables that shells set themselves. */
 export const SHELL_VARIABLES: readonly string[] = ['PWD', 'SHLVL', '_', 'OLDPWD'];

@@ -1,6 +1,6 @@
 import { MAX_EXECUTOR_MESSAGE } from '../../runtime/run/program/executor-process.ts';
 
-/** A program that speaks to the entry by the descriptors of its link, as any program can that knows of them. */
+/** A program that communicates with the entry over the descriptors of its link, as any program can. */
 export const RAW = `
 import json, os, struct, sys, time
 def raw(data):
@@ -25,7 +25,7 @@ def packed(number, args=b'null', name='echo', target=0, places=b''):
 def call(number, name='echo', args=None, target='tool'):
     frame(packed(number, json.dumps(args).encode(), name, ('tool', 'model', 'host').index(target)))
 `;
-/** The same, with bytes beside its messages. */
+/** The same, with bytes in addition to its messages. */
 export const PARTS: string = `${RAW}
 def part(number, data): raw(struct.pack('<I', len(data) + 4 | 1 << 24) + struct.pack('<I', number) + data)
 def announce(number, *places, args=None):
@@ -33,7 +33,7 @@ def announce(number, *places, args=None):
     frame(packed(number, json.dumps(args).encode(), places=json.dumps(listed).encode()))
 `;
 
-/** What breaks the form of an executor's messages: threat, words for it, and code behind {@link RAW}. */
+/** Malformed messages of an executor: threat, words for it, and code after {@link RAW}. */
 export const BROKEN_MESSAGES: readonly [string, string, string][] = [
   ['E01', 'a length of 4 GiB', "raw(b'\\xff\\xff\\xff\\xff')\ntime.sleep(10)"],
   ['E01', 'a length of 4 GiB and endless bytes', "raw(b'\\xff\\xff\\xff\\xff')\nwhile True: raw(b'x' * 65536)"],
@@ -42,14 +42,14 @@ export const BROKEN_MESSAGES: readonly [string, string, string][] = [
     'a length just over the maximum',
     `raw(struct.pack('<I', ${MAX_EXECUTOR_MESSAGE + 1}) + b'x' * 100000)\ntime.sleep(10)`,
   ],
-  ['E01', '64 MiB without a length that means anything', "raw(b'{' * (64 << 20))\ntime.sleep(10)"],
+  ['E01', '64 MiB without a meaningful length', "raw(b'{' * (64 << 20))\ntime.sleep(10)"],
   ['E02', 'half a message and then the end', "raw(struct.pack('<I', 100) + b'{\"type\":')\nos._exit(3)"],
-  ['E02', 'no JSON', "frame(b'not json at all')\ntime.sleep(10)"],
-  ['E02', 'bytes that are no UTF-8', 'frame(b\'{"type":"\\xff\\xfe"}\')\ntime.sleep(10)'],
+  ['E02', 'invalid JSON', "frame(b'not json at all')\ntime.sleep(10)"],
+  ['E02', 'bytes that are not UTF-8', 'frame(b\'{"type":"\\xff\\xfe"}\')\ntime.sleep(10)'],
   ['E02', 'a byte order mark', 'frame(b\'\\xef\\xbb\\xbf{"type":"waiting"}\')\ntime.sleep(10)'],
   ['E02', 'NUL bytes', "frame(b'\\0' * 1000)\ntime.sleep(10)"],
   ['E02', '10,000 empty messages', "raw(b'\\0\\0\\0\\0' * 10000)\ntime.sleep(10)"],
-  ['E02', 'a message that is no object', "frame(b'[1,2,3]')\ntime.sleep(10)"],
+  ['E02', 'a message that is not an object', "frame(b'[1,2,3]')\ntime.sleep(10)"],
   ['E02', 'an unknown type', "frame({'type': 'result', 'result': {'outcome': 'succeeded'}})\ntime.sleep(10)"],
   ['E04', 'a call for an unknown target', 'frame(packed(1, target=3))\ntime.sleep(10)'],
   ['E01', 'a call that is shorter than it says', 'frame(packed(1)[:14])\ntime.sleep(10)'],
@@ -59,5 +59,5 @@ export const BROKEN_MESSAGES: readonly [string, string, string][] = [
     'a call in JSON',
     'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":1}\')\ntime.sleep(10)',
   ],
-  ['E07', 'an exit code, which only the kernel tells', "frame({'type': 'exit', 'code': 0})\ntime.sleep(10)"],
+  ['E07', 'an exit code, which only the kernel reports', "frame({'type': 'exit', 'code': 0})\ntime.sleep(10)"],
 ];

@@ -6,7 +6,7 @@ import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { EVERY_LEVEL, attack, type Scene } from './surroundings.ts';
 
-/** What any code can find out of where it is. The job itself runs it as well, and finds what the code of a skill must not. */
+/** Facts that code can find out about its place. The job itself runs it as well, and finds data that the code of a skill must not find. */
 const LOOK = `import { readdirSync, readFileSync, existsSync } from 'node:fs';
 import Module from 'node:module';
 import { connect } from 'node:net';
@@ -28,7 +28,7 @@ export const look = async (port, file) => ({
 });
 `;
 
-/** A skill whose code does all that code should not. */
+/** A skill whose code makes every forbidden attempt. */
 const HOSTILE = `import { spawn } from 'node:child_process';
 import Module from 'node:module';
 import { look } from './look.mjs';
@@ -99,7 +99,7 @@ function run(scene: Scene, host: Orchestrator, code: string): ReturnType<Orchest
 
 attack(
   'S01',
-  'the code of a skill sees its own files, and nothing of the job, of other skills, and of the host',
+  'the code of a skill sees its own files, and none of the job, of other skills or of the host',
   { levels: EVERY_LEVEL, timeoutMs: 120_000 },
   async (scene) => {
     const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
@@ -118,7 +118,7 @@ export default { code: await attempt('look', { port: ${port}, file: ${JSON.strin
       );
       expect(result.stderr.text).toBe('');
       const { code, job } = result.value as Record<'code' | 'job', Record<string, unknown>>;
-      expect(job, 'what the same code finds in the job').toMatchObject({
+      expect(job, 'findings of the same code in the job').toMatchObject({
         secret: 'of the job',
         tool: 'secret of the host',
         skills: expect.arrayContaining(['custom/other/SKILL.md']) as string[],
@@ -133,7 +133,7 @@ export default { code: await attempt('look', { port: ${port}, file: ${JSON.strin
       ];
       expect(code).toMatchObject({ skills: seen, secret: null, tool: 'tool.not-allowed', model: 'tool.not-allowed' });
       expect(code['workspace']).toEqual(['main.mjs']);
-      // Level none keeps nothing of the machine away: it shows that the code does look.
+      // Level none protects nothing: it shows that the code does look.
       expect(code).toMatchObject(
         scene.level === 'none'
           ? { hostFile: 'of the host', network: 'connected' }
@@ -156,7 +156,7 @@ attack(
       scene,
       host,
       `${CALLS}const rows = {};
-// It forges answers to calls of its own code that are yet to come as well; so it is the last one.
+// It also forges answers to future calls of its own code, so it comes last.
 for (const id of ['deep', 'polluting', 'message', 'spawn', 'forge']) rows[id] = await attempt(id);
 rows.other = await attempt('other');
 export default rows;`,

@@ -4,16 +4,16 @@ import { startQuietClock } from '../fixtures/quiet-clock.ts';
 const MIB = 1024 * 1024;
 const TICK_MS = 20;
 
-/** What this process, the host of the sandboxes, went through while a case ran. */
+/** The state of this process, the host of the sandboxes, during a case. */
 export interface Safety {
   /**
-   * The longest time for which the event loop answered nobody by its own fault, in milliseconds: it computed, or it waited
-   * while the machine had a processor for whoever wanted one. Other work on the machine does not count.
+   * The longest time for which the event loop did not respond by its own fault, in milliseconds: it computed, or it waited although the machine had a
+   * free processor. Other work on the machine does not count.
    */
   loopDelayMs: number;
   /**
-   * The most that resident memory grew by, in MiB, without V8's young generation: that takes some tens of MiB as soon as any garbage fills it, and what is
-   * kept leaves it.
+   * The greatest growth of resident memory, in MiB, without V8's young generation: that takes some tens of MiB as soon as garbage fills it, and kept
+   * objects leave it.
    */
   grownMib: number;
 }

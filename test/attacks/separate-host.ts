@@ -12,16 +12,16 @@ import type { RunnerReport } from '../../src/sandboxes/runner.ts';
 import { ensureRuntime, type RuntimeBundle } from '../../src/sandboxes/runtime-bundle.ts';
 import { runCommand } from './plainly.ts';
 
-/** A uid that nothing else on the machine runs as, another test run neither, so that what is left of it can be counted. */
+/** A uid that no other process on the machine has, nor another test run, so that its remains can be counted. */
 export const ORDINARY_UID: number = 62_000 + (process.pid % 2_000);
 
-/** What a host of its own is told to do. */
+/** The order for a separate host. */
 export interface HostOrder {
   jobs: Partial<ExecOptions>[];
   probe?: boolean;
 }
 
-/** What came of it. */
+/** The answer of a separate host. */
 export interface HostAnswer {
   reports: RunnerReport[];
   runs: { result?: JobResult; error?: { code: string; message: string } }[];
@@ -54,13 +54,13 @@ async function install(): Promise<Installation> {
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // Apart, what is loaded at first use: in one file its packages would be read before they are made.
+    // Splits modules that load at first use: in one file their packages would be read before they exist.
     splitting: true,
     platform: 'node',
     format: 'esm',
-    // Nothing here starts containers, and the engine's client brings machine code.
+    // These tests start no containers, and the engine's client contains native code.
     external: ['vitest', 'esbuild', 'dockerode'],
-    // CommonJS packages in the bundle ask for Node's own modules by `require`.
+    // CommonJS packages in the bundle load Node's own modules with `require`.
     banner: {
       js: "import { createRequire as requireOfBundle } from 'node:module'; const require = requireOfBundle(import.meta.url);",
     },
@@ -75,14 +75,14 @@ async function install(): Promise<Installation> {
   return { folder, node, program, bundle: { ...bundle, folder: join(folder, 'runtime') } };
 }
 
-/** Options of a host of its own. */
+/** Options of a separate host. */
 export interface SeparateHostOptions {
-  /** Words in front of Node, for example to change the user. */
+  /** Words before Node, for example to change the user. */
   launcher?: readonly string[];
   env?: Record<string, string>;
 }
 
-/** Words that make a program run as an ordinary user of this machine; none where this process is one already. */
+/** Words that run a program as an ordinary user of this machine; none if this process already is one. */
 export function asOrdinaryUser(): string[] {
   if (process.getuid?.() !== 0) return [];
   return ['/usr/bin/setpriv', `--reuid=${ORDINARY_UID}`, `--regid=${ORDINARY_UID}`, '--clear-groups'];
@@ -100,7 +100,7 @@ async function command(
   };
 }
 
-/** Runs jobs in a process of their own, one after the other, and gives what it says. */
+/** Runs jobs one after the other in a separate process, and returns its answer. */
 export async function runSeparateHost(order: HostOrder, options: SeparateHostOptions = {}): Promise<HostAnswer> {
   const { words, env, bundle } = await command(options);
   const run = await runCommand(words, {

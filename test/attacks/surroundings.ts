@@ -22,15 +22,15 @@ import { watchSafety, type Safety } from './safety-watch.ts';
 
 export type Level = 'namespace' | 'none' | 'container';
 
-/** For cases that differ by nothing between the levels: what the host believes and keeps. */
+/** For cases that are the same at all levels: beliefs and data of the host. */
 export const EVERY_LEVEL: Level[] = ['namespace', 'none', 'container'];
 
-/** The level of a row of a table that is the entry's alone to read: it does so in one way everywhere, and the rows take turns. */
+/** The level of a row of a table that only the entry reads: it does so in the same way at every level, so the rows take turns. */
 export function levelsInTurn(index: number): Level[] {
   return EVERY_LEVEL.filter((_, place) => place === index % EVERY_LEVEL.length);
 }
 
-/** What a case says of itself in the table of attacks. */
+/** Metadata of a case for the table of attacks. */
 export interface AttackRow {
   id: string;
   title: string;
@@ -45,24 +45,24 @@ declare module 'vitest' {
   }
 }
 
-/** What a case is given. */
+/** The context of a case. */
 export interface Scene {
   level: Level;
   /** A folder of the host, removed afterwards. */
   folder: string;
-  /** Runs a job at the case's level, with short deadlines unless it says otherwise. */
+  /** Runs a job at the case's level, with short deadlines by default. */
   job(options: Partial<ExecOptions> & { code: string; limits?: Partial<JobLimits> }): Promise<JobResult>;
-  /** The orchestrator behind `job`. */
+  /** The orchestrator of `job`. */
   orchestrator: Orchestrator;
-  /** One of the case's own, closed afterwards. */
+  /** A separate orchestrator for the case, closed afterwards. */
   ownOrchestrator(options: OrchestratorOptions): Orchestrator;
-  /** A line for the table: what shows that the attack was tried, and that it was stopped. */
+  /** Adds evidence to the table that the attack was tried and blocked. */
   evidence(line: string): void;
-  /** Called once at the end with what the host went through. */
+  /** Called once at the end with the state of the host. */
   onSafety(check: (safety: Safety) => void): void;
 }
 
-/** What a case needs of the machine. */
+/** A requirement of a case on the machine. */
 export type Need = 'python3' | 'cgroups' | 'root';
 
 /** Options of {@link attack}. */
@@ -70,21 +70,21 @@ export interface AttackOptions {
   /** @default ['namespace'] */
   levels?: Level[];
   needs?: Need[];
-  /** Set above the default of 120,000 only. */
+  /** Only set above the default of 120,000. */
   timeoutMs?: number;
   /** Set where the case runs no further job at its level. */
   noJobAfter?: boolean;
-  /** MiB that the case may leave in this process, for example because its artifacts are kept. @default 128 */
+  /** MiB by which this process may grow, for example because its artifacts are kept. @default 128 */
   mayGrowMib?: number;
 }
 
-/** A loaded machine delays every timer; what these cases look for are seconds. */
+/** A busy machine delays every timer; a fault of these cases takes seconds. */
 const MOST_LOOP_DELAY_MS = 1_500;
 const GONE_MS = 30_000;
-/** For a case that never ends; a loaded machine needs many times what a quiet one does. */
+/** For a case that never ends; a busy machine needs many times the time of a quiet one. */
 const TIMEOUT_MS = 120_000;
 
-/** Runners of the side of a level: what holds a container is no local sandbox. */
+/** Runners for a level: containers are not local sandboxes. */
 async function runnersOf(level: Level): Promise<{ runners?: Runner[] }> {
   if (level !== 'container') return {};
   const { bundle } = await dockerImage();
@@ -96,7 +96,7 @@ function sharedOrchestrator(level: Level): Promise<Orchestrator> {
   const side = level === 'container' ? 'docker' : 'local';
   let made = shared.get(side);
   if (made === undefined) {
-    // Cases leave things for the sweeps that they ask for themselves.
+    // Some cases leave objects for sweeps that they request themselves.
     made = runnersOf(level).then((given) =>
       createOrchestrator({ allowUnisolated: true, concurrency: 8, sweepIntervalMs: 0, ...given }),
     );
@@ -110,8 +110,8 @@ afterAll(async () => {
 });
 
 /**
- * One named attack, run once a level. Whatever else it checks, the outcome must be safe: this process answers and does
- * not grow, no process, group or folder is left, and the next job runs as if nothing had been.
+ * One named attack, run once per level. In addition to its own checks, the outcome must be safe: this process responds and does not grow, no process,
+ * group or folder is left, and the next job runs normally.
  */
 export function attack(id: string, title: string, options: AttackOptions, body: (scene: Scene) => Promise<void>): void {
   for (const level of options.levels ?? ['namespace']) {
@@ -127,11 +127,11 @@ export function attack(id: string, title: string, options: AttackOptions, body: 
       const folder = await mkdtemp(join(tmpdir(), 'attack-'));
       const own: Orchestrator[] = [];
       const checks: ((safety: Safety) => void)[] = [];
-      // Building the bundle starts a process that stays; it is none of the case's.
+      // Building the bundle starts a lasting process that does not belong to the case.
       await ensureRuntime();
       const known = new Set(sandboxProcesses());
       const orchestrator = await sharedOrchestrator(level);
-      // What is loaded at the first job is no growth.
+      // Modules loaded by the first job do not count as growth.
       await expectFirstJob(level);
       const side = await runnersOf(level);
       const endWatch = watchSafety();
@@ -162,7 +162,7 @@ export function attack(id: string, title: string, options: AttackOptions, body: 
         await rm(folder, { recursive: true, force: true });
       }
       const { left } = await awaitNothingLeft(GONE_MS, known);
-      expect(left, 'what the case left behind').toEqual([]);
+      expect(left, 'leftovers of the case').toEqual([]);
       expect(row.safety.loopDelayMs, 'the event loop was held up').toBeLessThan(MOST_LOOP_DELAY_MS);
       expect(row.safety.grownMib, 'this process grew').toBeLessThan(options.mayGrowMib ?? 128);
       for (const check of checks) check(row.safety);

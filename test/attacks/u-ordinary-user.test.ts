@@ -8,13 +8,13 @@ import { attack, type Level, type Scene } from './surroundings.ts';
 import { until } from '../fixtures/until.ts';
 
 /*
- * The same sandboxes started by an ordinary user of the machine: no control groups, so that processes are counted by the
- * kernel for the inner user, memory is watched, and the rest is as before.
+ * The same sandboxes started by an ordinary user of the machine: without control groups, the kernel counts processes for the
+ * inner user, and memory is watched. The rest is unchanged.
  */
 const BOTH: Level[] = ['namespace', 'none'];
 const MIB = 1024 * 1024;
 
-/** Living processes of the user that nothing else on the machine runs as. */
+/** Living processes of the user, who has no other processes on the machine. */
 function processesOfUser(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -26,7 +26,7 @@ function processesOfUser(): number[] {
 }
 
 async function expectNobodyLeft(answer: HostAnswer): Promise<void> {
-  expect(answer.left, 'what the host of the user left').toEqual([]);
+  expect(answer.left, 'leftovers of the host of the user').toEqual([]);
   await until(() => processesOfUser().length === 0, 'the end of all processes of the user');
   expect(processesOfUser(), 'processes of the user afterwards').toEqual([]);
 }
@@ -53,7 +53,7 @@ async function resultsAsUser(scene: Scene, jobs: Partial<ExecOptions>[]): Promis
 
 attack(
   'U01',
-  'started by an ordinary user, says which limits are not the kernel’s',
+  'started by an ordinary user, reports the limits that the kernel does not enforce',
   { levels: BOTH, needs: ['root'] },
   async (scene) => {
     const { runs, reports } = await runAsUser(scene, [{ code: 'import os\nprint(os.getuid())' }], true);
@@ -150,7 +150,7 @@ print('filled')`;
       { code: grow, limits: { memoryMib: 500 } },
     ]);
     expect(results.map((result) => result.outcome)).toEqual(['out_of_memory', 'out_of_memory', 'succeeded']);
-    // The largest processes are ended, as the kernel does it: a parent that only waits goes on to its own end.
+    // The largest processes are killed, as by the kernel: a parent that only waits continues to its own end.
     expect(results.map((result) => result.stdout.text)).toEqual([
       '',
       expect.stringMatching(/^(filled\n)?$/),
@@ -174,10 +174,10 @@ for _ in range(20):
         os._exit(0)
 time.sleep(0.7)
 print(len(block) >> 20)`;
-    // Who shuts himself off from being looked into has every page counted for each, unless the watch may look anyway:
-    // at level namespace it stands above the user namespace of user code.
+    // If a process prevents its inspection, every shared page counts for each process, unless the watch may inspect it anyway: at level namespace it
+    // is above the user namespace of user code.
     const hidden = share.replace('import os, time', 'import ctypes, os, time\nctypes.CDLL(None).prctl(4, 0)');
-    // Where it has a /dev/shm of its own: a file there counts, once also where it is mapped in.
+    // If it has its own /dev/shm, a file there counts, and only once even if it is mapped.
     const files = `
 import mmap, time
 with open('/dev/shm/all', 'wb', buffering=0) as file:
@@ -258,7 +258,7 @@ time.sleep(0.2)`;
 }
 
 attack('B26', 'started by an ordinary user, leaves no daemon', { levels: BOTH, needs: ['root'] }, async (scene) => {
-  // Without a control group, a daemon at level none that also clears its environment is one that nobody can tell.
+  // Without a control group, a daemon at level none that also clears its environment cannot be recognized.
   const codes = scene.level === 'namespace' ? [daemon('os.environ'), daemon('{}')] : [daemon('os.environ')];
   const results = await resultsAsUser(
     scene,
@@ -270,13 +270,13 @@ attack('B26', 'started by an ordinary user, leaves no daemon', { levels: BOTH, n
 
 attack(
   'B26',
-  'started by an ordinary user, leaves no daemon though it kills its supervisor first',
+  'started by an ordinary user, leaves no daemon although it kills its supervisor first',
   { levels: ['none'], needs: ['root'] },
   async (scene) => {
     const code = `import os, signal\nos.kill(os.getppid(), signal.SIGKILL)\n${daemon('os.environ')}`;
     const { runs } = await runAsUser(scene, [{ code }]);
     expect(runs[0]?.error?.code).toBe('sandbox.lost');
-    scene.evidence('sandbox.lost; its processes were told by their mark and ended');
+    scene.evidence('sandbox.lost; its processes were recognized by their mark and killed');
   },
 );
 
