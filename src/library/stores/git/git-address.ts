@@ -39,7 +39,7 @@ export function readGitAddress(text: string, protocols: readonly GitProtocol[]):
   if (!protocols.includes(protocol)) {
     const allowed = protocols.join(', ');
     throw refused(
-      `${allowed === '' ? 'no protocol is allowed' : `the allowed protocols are ${allowed}`}`,
+      allowed === '' ? 'no protocol is allowed' : `the allowed protocols are ${allowed}`,
       quotedText(scheme),
     );
   }
