@@ -1,13 +1,13 @@
-/** Bounds the work under way. Further work waits in the order in which it came. */
+/** Bounds the work under way. Further work waits in order of arrival. */
 export interface Limiter {
   /**
    * Waits for room.
    *
-   * @returns a function that gives the room back, once, however often it is called; undefined when the queue is full
-   * @throws the reason of the signal when it aborts first
+   * @returns a function that gives the room back (only its first call counts); undefined if the queue is full
+   * @throws the reason of the signal if it aborts first
    */
   enter(request?: LimiterRequest): Promise<(() => void) | undefined>;
-  /** Does work of weight 1 once there is room. */
+  /** Runs work of weight 1 when there is room. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Weight of the work under way. */
   readonly running: number;
@@ -24,9 +24,9 @@ export interface LimiterRequest {
 
 /** Options of {@link createLimiter}. */
 export interface LimiterOptions {
-  /** Weight of the work that runs at once. Heavier work runs alone. */
+  /** Most weight of the work under way. Heavier work runs alone. */
   room: number;
-  /** Size of the requests that wait. @default no limit */
+  /** Most size of the waiting requests. @default no limit */
   queue?: number;
 }
 

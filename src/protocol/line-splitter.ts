@@ -2,15 +2,15 @@ import { addPiece } from './channel/add-piece.ts';
 
 const LINE_FEED = 0x0a;
 
-/** Takes the lines of a stream. */
+/** Receiver of the lines of a stream. */
 export interface LineTaker {
   /** Gets each line without its end. */
   line(line: Buffer): void;
-  /** Called once a line is longer than allowed. Its bytes are dropped up to its end. */
+  /** Called when a line is longer than allowed. Its bytes are dropped up to its end. */
   tooLong(): void;
 }
 
-/** Cuts a stream of bytes into lines, and never holds more than one line of the allowed length. */
+/** Creates a function that cuts a byte stream into lines. It never holds more than one line of the allowed length. */
 export function createLineSplitter(maxBytes: number, taker: LineTaker): (piece: Buffer) => void {
   let parts: Buffer[] = [];
   let held = 0;

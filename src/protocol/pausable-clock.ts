@@ -1,8 +1,8 @@
-/** A timer that can stand still. */
+/** A timer that can be paused. */
 export interface PausableClock {
-  /** Lets the clock run or stand still. A stopped clock ignores it. */
+  /** Resumes or pauses the clock. A stopped clock ignores it. */
   set(running: boolean): void;
-  /** Milliseconds by which the limit has passed; negative before it, and never positive while the clock stands still. */
+  /** Milliseconds since the limit passed; negative before it, and never positive while the clock is paused. */
   readonly overdueMs: number;
   /** Stops the clock for good. */
   stop(): void;
@@ -11,7 +11,7 @@ export interface PausableClock {
 /**
  * Starts a clock that calls `onEnd` once it has run for `limitMs`.
  *
- * @param running false for a clock that stands still at first
+ * @param running false for a clock that starts paused
  */
 export function startClock(limitMs: number, onEnd: () => void, running = true): PausableClock {
   let left = limitMs;

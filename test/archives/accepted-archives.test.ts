@@ -40,7 +40,7 @@ const run = (program: string, ...argv: string[]): void =>
   void execFileSync(program, argv, { cwd: folder, stdio: 'pipe', env: { ...process.env, LC_ALL: 'C.UTF-8' } });
 const made = (name: string): Buffer => readFileSync(join(folder, name));
 
-/** What an archive unpacks to, as it was packed. */
+/** Expects that an archive unpacks to the packed files, and returns the diagnostic codes. */
 async function expectUnits(bytes: Uint8Array, place = 'units', executable = true): Promise<string[]> {
   const opened = await openArchive(bytes);
   const { folder: found, tree } = onlySkill(opened);
@@ -67,7 +67,7 @@ describe('archives of', () => {
     await expectUnits(made('stored.zip'));
   });
 
-  it('Python are accepted, of its zipfile in all forms and of its tarfile', async (context) => {
+  it('Python are accepted, from all forms of zipfile and from tarfile', async (context) => {
     requireHere(context, MISSING_PYTHON);
     writeFileSync(
       join(folder, 'pack.py'),
@@ -97,7 +97,7 @@ describe('archives of', () => {
       await expectUnits(made(name));
   });
 
-  it('git are accepted, as ZIP and as TAR, with its commit in front', async (context) => {
+  it('git are accepted, as ZIP and as TAR, with its commit at the start', async (context) => {
     requireHere(context, missingCommand('git'));
     const git = (...argv: string[]): void =>
       run('git', '-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'init.defaultBranch=main', '-C', 'units', ...argv);
@@ -113,7 +113,7 @@ describe('archives of', () => {
     removeTree(join(folder, 'units/.git'));
   });
 
-  it('tar are accepted, in each of its forms, with ./ in front of names', async (context) => {
+  it('tar are accepted, in each of its forms, also with ./ before names', async (context) => {
     requireHere(context, missingCommand('tar'));
     for (const form of ['gnu', 'posix']) {
       run('tar', '-czf', `${form}.tgz`, `--format=${form}`, 'units');
@@ -123,7 +123,7 @@ describe('archives of', () => {
     }
   });
 
-  it('yazl are accepted, streamed with descriptors behind the data', async () => {
+  it('yazl are accepted, streamed with descriptors after the data', async () => {
     const archive = new ZipFile();
     for (const [path, content] of Object.entries(FILES))
       archive.addReadStream(Readable.from([Buffer.from(content)]), `units/${path}`, {
@@ -134,7 +134,7 @@ describe('archives of', () => {
     await expectUnits(await buffer(archive.outputStream));
   });
 
-  it('other systems are accepted, and what they leave is left out', async () => {
+  it('other systems are accepted, without the files that those systems leave behind', async () => {
     const entries = Object.entries(FILES).map(([path, content]) => ({
       name: `units/${path}`,
       content,
@@ -148,12 +148,12 @@ describe('archives of', () => {
     expect(await expectUnits(rawZip([...entries, ...mac, { name: 'units/.DS_Store', content: 'x' }]))).toEqual([
       'archive.left-out',
     ]);
-    // Names are UTF-8 without the flag that says so, and systems without rights have none.
+    // UTF-8 names without the UTF-8 flag, and entries of systems without permissions.
     await expectUnits(rawZip(entries.map((entry) => ({ ...entry, flags: 0 }))));
     await expectUnits(rawZip(entries.map((entry) => ({ ...entry, madeOn: 0, mode: 0 }))), 'units', false);
   });
 
-  it('other programs for TAR are accepted, with attributes that say nothing of the files', async () => {
+  it('other TAR programs are accepted, with harmless attributes', async () => {
     const entries = Object.entries(FILES).map(([path, content]) => ({
       name: `units/${path}`,
       content,

@@ -11,7 +11,7 @@ const SKILL = { name: 'SKILL.md', content: '---\nname: a\ndescription: A.\n---\n
 const MIB = 1024 * 1024;
 const LINK = 0o120_777;
 
-/** What an archive is refused for, or the paths of its files. */
+/** The code of the refusal, or the paths of the files. */
 async function come(bytes: Uint8Array, without?: ZipCheck): Promise<string | string[]> {
   return await readZip(bytes, { without }).then(
     ({ tree }) => [...tree.keys()],
@@ -29,7 +29,7 @@ function nested(): Uint8Array {
   ]);
 }
 
-/** The second entry's header and data are a field behind the name of the first one, which no program reads. */
+/** The second entry's header and data are an extra field of the first entry, which programs ignore. */
 function nestedInField(): Uint8Array {
   const inner = { name: 'inner', content: 'x' };
   const field = extraField(0x7777, rawZip([inner]).subarray(0, 30 + 5 + 1));
@@ -39,7 +39,7 @@ function nestedInField(): Uint8Array {
   ]);
 }
 
-/** Each entry has the data of the first one, in front of which stands a header with one name only; or each has its own. */
+/** All entries share the data and the local header of the first entry, or each entry has its own. */
 function overlapping(isNested = true): Uint8Array {
   const kernel = { name: 'a', content: Buffer.alloc(MIB), method: 8 };
   return rawZip(
@@ -87,7 +87,7 @@ const CASES: Case[] = [
       ['a socket', 0o140_644],
     ] as const
   ).map(([what, mode]) => zip('H02', what, 'zip.link', 'link', [{ name: 'odd', mode }])),
-  zip('H04', 'two entries of one name', 'zip.ambiguous', 'duplicate', [
+  zip('H04', 'two entries with the same name', 'zip.ambiguous', 'duplicate', [
     { name: 'a', content: '1' },
     { name: 'a', content: '2' },
   ]),
@@ -114,23 +114,26 @@ const CASES: Case[] = [
   ].map((name) => named('H06', name)),
   [
     'H06',
-    'a name that is no UTF-8',
+    'a name that is not UTF-8',
     'zip.name',
     'name',
     () => rawZip([SKILL, { name: Buffer.from([0x61, 0xff]), flags: 0 }]),
   ],
-  zip('H07', 'a file and a folder of one name', 'zip.file-folder', 'file-folder', [{ name: 'a' }, { name: 'a/b' }]),
+  zip('H07', 'a file and a folder with the same name', 'zip.file-folder', 'file-folder', [
+    { name: 'a' },
+    { name: 'a/b' },
+  ]),
   zip('H07', 'a folder with data', 'zip.file-folder', 'file-folder', [{ name: 'a/', content: 'x', mode: 0o040_755 }]),
   zip('H07', 'a folder with the name of a file', 'zip.file-folder', 'file-folder', [{ name: 'a', mode: 0o040_755 }]),
-  zip('H08', 'more than 50 MiB that are declared', 'zip.size', 'size', [
+  zip('H08', 'more than 50 MiB as declared', 'zip.size', 'size', [
     { name: 'bomb', content: Buffer.alloc(51 * MIB), method: 8 },
   ]),
-  ['H09', 'an entry that lies in the data of another one', 'zip.overlap', 'overlap', nested],
-  ['H09', 'an entry that lies behind the name of another one', 'zip.overlap', 'overlap', nestedInField],
-  zip('H10', 'ten bytes that are 40 MiB', 'zip.size', 'declared', [
+  ['H09', 'an entry inside the data of another one', 'zip.overlap', 'overlap', nested],
+  ['H09', 'an entry inside the extra field of another one', 'zip.overlap', 'overlap', nestedInField],
+  zip('H10', '40 MiB declared as ten bytes', 'zip.size', 'declared', [
     { name: 'a', content: Buffer.alloc(40 * MIB), method: 8, size: 10 },
   ]),
-  zip('H10', '40 MiB that are ten bytes', 'zip.size', 'declared', [
+  zip('H10', 'ten bytes declared as 7 MiB', 'zip.size', 'declared', [
     { name: 'a', content: 'ten bytes.', method: 8, size: 7 * MIB },
   ]),
   zip(
@@ -140,38 +143,44 @@ const CASES: Case[] = [
     'entries',
     Array.from({ length: 500 }, (_, index) => ({ name: `f${index}` })),
   ),
-  zip('H15', 'another name in front of the data', 'zip.header', 'header', [{ name: 'a', local: { name: 'b' } }]),
-  zip('H15', 'another name in a field beside', 'zip.header', 'unicode-path', [
+  zip('H15', 'another name in the local header', 'zip.header', 'header', [{ name: 'a', local: { name: 'b' } }]),
+  zip('H15', 'another name in the Unicode path field', 'zip.header', 'unicode-path', [
     { name: 'a', extra: unicodePath('b', 'a') },
   ]),
-  zip('H15', 'a second name that was made for another first one', 'zip.header', 'unicode-path', [
+  zip('H15', 'a Unicode path field for another name', 'zip.header', 'unicode-path', [
     { name: 'a', extra: unicodePath('a', 'b') },
   ]),
-  ['H16', 'a script in front', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { before: '#!/bin/sh\n' })],
-  ['H16', 'something behind', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { after: 'more' })],
+  [
+    'H16',
+    'a script before the archive',
+    'zip.ambiguous',
+    'ambiguous',
+    () => rawZip([SKILL], { before: '#!/bin/sh\n' }),
+  ],
+  ['H16', 'bytes after the archive', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { after: 'more' })],
   ['H16', 'two archives', 'zip.ambiguous', 'ambiguous', () => Buffer.concat([rawZip([SKILL]), rawZip([SKILL])])],
   ...(
     [
       ['bytes', 'hidden'],
-      ['a file that the list has not', rawZip([{ name: 'evil', content: 'x' }]).subarray(0, 30 + 4 + 1)],
+      ['an unlisted file', rawZip([{ name: 'evil', content: 'x' }]).subarray(0, 30 + 4 + 1)],
       ['a descriptor that no entry announces', Buffer.alloc(12)],
     ] as const
   ).flatMap(([what, hidden]): Case[] => [
     zip('H16', `${what} between two entries`, 'zip.ambiguous', 'gap', [{ name: 'a', content: 'x', hidden }]),
-    zip('H16', `${what} behind the last entry`, 'zip.ambiguous', 'gap', [{ name: 'a', content: 'x' }], { hidden }),
+    zip('H16', `${what} after the last entry`, 'zip.ambiguous', 'gap', [{ name: 'a', content: 'x' }], { hidden }),
   ]),
-  zip('H16', 'bytes behind a descriptor', 'zip.ambiguous', 'gap', [{ name: 'a', content: 'x', flags: 0x808 }], {
+  zip('H16', 'bytes after a descriptor', 'zip.ambiguous', 'gap', [{ name: 'a', content: 'x', flags: 0x808 }], {
     hidden: Buffer.concat([Buffer.from(Uint32Array.of(crc32('x'), 1, 1).buffer), Buffer.from('more')]),
   }),
-  zip('H18', 'bytes behind the end of deflate', 'zip.data', 'data', [
+  zip('H18', 'bytes after the end of deflate', 'zip.data', 'data', [
     { name: 'a', content: 'abc', method: 8, packed: Buffer.concat([deflateRawSync('abc'), Buffer.from('garbage')]) },
   ]),
   zip('H18', 'another checksum', 'zip.checksum', 'checksum', [{ name: 'a', content: 'abc', crc: 7 }]),
 ];
 
-/** Entries that need no check of ours: with that one thing undone, the same archive goes through. */
+/** Archives that no option of `without` accepts. Without the one fault, the same archive is accepted. */
 type Broken = [id: string, what: string, fault: string, archive: () => Uint8Array, undone: () => Uint8Array];
-/** An entry beside a skill, as it is refused, and what is written over it where it is not. */
+/** A refused entry beside a skill, and the fields that make it acceptable. */
 const broken = (id: string, what: string, fault: string, entry: RawZipEntry, undone: Partial<RawZipEntry>): Broken => [
   id,
   what,
@@ -179,7 +188,7 @@ const broken = (id: string, what: string, fault: string, entry: RawZipEntry, und
   () => rawZip([SKILL, entry]),
   () => rawZip([SKILL, { ...entry, ...undone }]),
 ];
-/** Bytes that are no archive, and are harmless in one. */
+/** Bytes that are not an archive, but harmless inside of one. */
 const noArchive = (what: string, bytes: Uint8Array): Broken => [
   'H17',
   what,
@@ -190,7 +199,7 @@ const noArchive = (what: string, bytes: Uint8Array): Broken => [
 const files = (count: number): RawZipEntry[] => Array.from({ length: count }, (_, index) => ({ name: `f${index}` }));
 /** The field of an entry whose sizes need more than 32 bits. */
 const zip64 = (...sizes: bigint[]): Buffer => extraField(1, Buffer.from(BigUint64Array.from(sizes).buffer));
-/** Sizes that are said elsewhere. */
+/** Sizes that refer to the zip64 field. */
 const ELSEWHERE = { size: 0xffff_ffff, packedSize: 0xffff_ffff };
 const large = { name: 'a', content: 'x', ...ELSEWHERE, local: { size: 1, packedSize: 1 } };
 const ONE_PART = rawZip([SKILL]);
@@ -199,7 +208,7 @@ const BROKEN: Broken[] = [
   ...[0xffff_fffe, 40 * MIB].map((size) =>
     broken(
       'H10',
-      `${size} bytes that are ten`,
+      `ten bytes declared as ${size}`,
       'zip.size',
       { name: 'a', content: 'ten bytes.', method: 8, size },
       { size: 10 },
@@ -208,7 +217,7 @@ const BROKEN: Broken[] = [
   ['H09', 'many entries of the same data', 'zip.overlap', () => overlapping(), () => overlapping(false)],
   [
     'H09',
-    'an entry whose data are the list of entries',
+    'an entry whose data is the directory of the archive',
     'zip.overlap',
     () => rawZip([SKILL, { name: 'a', content: 'x', packedSize: 20, size: 20 }]),
     () => rawZip([SKILL, { name: 'a', content: 'x' }]),
@@ -260,27 +269,27 @@ const BROKEN: Broken[] = [
   noArchive('nothing', Buffer.alloc(0)),
   noArchive('gzip', gzipSync('text')),
   noArchive('TAR', rawTar([SKILL])),
-  noArchive('a page', Buffer.from('<!doctype html><title>Not found</title>')),
+  noArchive('a web page', Buffer.from('<!doctype html><title>Not found</title>')),
   ...[1, 21, 22, 23, 1_000, 100_000].map((length) => noArchive(`${length} random bytes`, randomBytes(length))),
   [
     'H17',
-    'random bytes behind the beginning of an archive',
+    'random bytes after the beginning of an archive',
     'zip.format',
     () => Buffer.concat([ONE_PART.subarray(0, 30), randomBytes(500)]),
     () => ONE_PART,
   ],
   ['H17', 'an archive of 22 bytes, without entries', 'zip.format', () => rawZip([]), () => ONE_PART],
-  ['H17', 'a cut archive', 'zip.format', () => ONE_PART.subarray(0, -30), () => ONE_PART],
+  ['H17', 'an archive that is cut off', 'zip.format', () => ONE_PART.subarray(0, -30), () => ONE_PART],
   broken(
     'H18',
-    'deflate that is none',
+    'invalid deflate data',
     'zip.data',
     { name: 'a', content: 'abc', method: 8, packed: Buffer.from([7, 255, 1, 2, 3]) },
     { packed: deflateRawSync('abc') },
   ),
   broken(
     'H15',
-    'a folder that is a file in front of its data',
+    'a folder that is a file in its local header',
     'zip.header',
     { name: 'a/', mode: 0o040_755, local: { name: 'a.' } },
     { local: {} },
@@ -291,17 +300,17 @@ describe('hostile archives', () => {
   it.each(CASES)('%s %s', async (_id, _what, fault, without, archive) => {
     const bytes = archive();
     expect(await come(bytes)).toBe(fault);
-    expect(await come(bytes, without), 'with that one check off').toBeInstanceOf(Array);
+    expect(await come(bytes, without), 'without this check').toBeInstanceOf(Array);
   });
 
   it.each(BROKEN)('%s %s', async (_id, _what, fault, archive, undone) => {
     expect(await come(archive())).toBe(fault);
-    expect(await come(undone()), 'with that one thing undone').toBeInstanceOf(Array);
+    expect(await come(undone()), 'without this fault').toBeInstanceOf(Array);
   });
 
   it.each([
-    ['H08', 'zeros that are declared to be 49 MiB and are 10 GiB', 49 * MIB],
-    ['H10', 'zeros that are declared to be ten bytes and are 10 GiB', 10],
+    ['H08', 'zeros of 10 GiB that are declared as 49 MiB', 49 * MIB],
+    ['H10', 'zeros of 10 GiB that are declared as ten bytes', 10],
   ])('%s %s end at the declared size', async (_id, _what, size) => {
     const bytes = rawZip([SKILL, { name: 'bomb', method: 8, packed: endlessZeros(9.5 * MIB), size, crc: 0 }]);
     await readZip(rawZip([SKILL]));
@@ -311,7 +320,7 @@ describe('hostile archives', () => {
     expect((peakMemory(process.pid) - before) / MIB).toBeLessThan(32);
   });
 
-  it('H12 do not unpack archives within them', async () => {
+  it('H12 are unpacked without the archives inside of them', async () => {
     const inner = rawZip([{ name: '../evil', content: 'x' }]);
     const { tree } = await readZip(
       rawZip([SKILL, { name: 'inner.zip', content: inner }, { name: 'b.gz', content: gzipSync('x') }]),
@@ -320,7 +329,7 @@ describe('hostile archives', () => {
     expect([...tree.keys()]).toEqual(['SKILL.md', 'inner.zip', 'b.gz']);
   });
 
-  it('H19 keep of a mode whether the file may be run, and nothing else', async () => {
+  it('H19 keep only the executable bit of a mode', async () => {
     const { tree } = await readZip(
       rawZip([
         SKILL,
@@ -337,13 +346,13 @@ describe('hostile archives', () => {
     ]);
   });
 
-  it('H20 have names that objects have as well, and change none', async () => {
+  it('H20 may use property names of objects without changing any object', async () => {
     const names = ['__proto__/x', 'constructor', 'toString'];
     expect(await come(rawZip(names.map((name) => ({ name, content: name }))))).toEqual(names);
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it('H21 lose what tools read by themselves, which is named', async () => {
+  it('H21 lose the files that tools read on their own, and list them', async () => {
     const names = [
       '.git/hooks/pre-commit',
       'a/.GIT/config',
@@ -361,7 +370,7 @@ describe('hostile archives', () => {
   });
 });
 
-/** Deflate of zeros, about a thousand times as many as it has bytes, made of one block over and over. */
+/** Deflate data of zeros from one repeated block; it inflates to about a thousand times its size. */
 function endlessZeros(bytes: number): Buffer {
   const options = { level: 9, finishFlush: constants.Z_FULL_FLUSH };
   const block = deflateRawSync(Buffer.alloc(MIB), options);

@@ -8,15 +8,15 @@ import { missingPython, startPythonZipfile } from '../fuzz/python-zipfile.ts';
 
 const SEEDS = 400;
 
-describe('what is accepted', () => {
-  it('is read alike by yauzl, over seeded archives with lies', async () => {
+describe('an accepted archive', () => {
+  it('gives the same files in yauzl, over seeded false archives', async () => {
     for (let seed = 1; seed <= SEEDS; seed += 1)
       await expect(fuzzArchives(seededRandom(seed)), `seed ${seed}`).resolves.toBeUndefined();
   });
 });
 
-describeWith('what is accepted', missingPython(), () => {
-  it("is read alike by Python's zipfile, over seeded archives with lies", async () => {
+describeWith('an accepted archive', missingPython(), () => {
+  it("gives the same files in Python's zipfile, over seeded false archives", async () => {
     await using python = startPythonZipfile();
     let accepted = 0;
     for (let seed = 1; seed <= SEEDS; seed += 1) {
@@ -30,7 +30,7 @@ describeWith('what is accepted', missingPython(), () => {
     expect(accepted).toBeLessThan(SEEDS);
   });
 
-  it('fails a fuzzed case that Python reads otherwise, or not at all', async () => {
+  it('fails the fuzzer if Python reads it differently or refuses it', async () => {
     await using python = startPythonZipfile();
     const bytes = rawZip([{ name: 'a', content: 'x' }]);
     expect(await python.read(bytes)).toEqual({ a: 'eA==' });

@@ -21,14 +21,14 @@ describe('the endings of archives', () => {
     ['/x/units.git', 'units'],
     ['https://example.test/units.tar.gz', 'units'],
     ['/x/units', 'units'],
-  ])('name no skill: the source %s is called %s', (source, name) => {
+  ])('are not part of the name: the source %s is called %s', (source, name) => {
     expect(sourceName(source)).toBe(name);
   });
 
-  it('are written down in one place', () => {
+  it('are defined in one place', () => {
     const src = join(import.meta.dirname, '../../src');
     const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
-    // Texts for people name them; a rule of scans has a list of its own, of all that is binary.
+    // Texts for people quote the endings, and a scan rule has its own list of all binary files.
     const told = ['library/sources/assert-there.ts', 'cli/command-line/', 'scan/rules/find-binaries.ts'];
     const listed = files.filter((path) => {
       const text = readFileSync(join(src, path), 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');

@@ -28,7 +28,7 @@ const said = (error: unknown): string | undefined => {
 };
 
 describe('fileSystemFault()', () => {
-  it('tells a full disk, where it is', () => {
+  it('reports a full disk with its path', () => {
     const full = openSync('/dev/full', 'w');
     const error = errorOf(() => writeSync(full, 'x'));
     closeSync(full);
@@ -41,7 +41,7 @@ describe('fileSystemFault()', () => {
     expect(said(ofDatabase)).toBe('disk.full 3: Cannot write: no space left (ERR_SQLITE_ERROR), got no path.');
   });
 
-  it('tells a place that cannot be used, and shows no name of what is on its way to the disk', () => {
+  it('reports an unusable path without temporary names', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     const below = errorOf(() => mkdirSync(join(file, '.1-2-3.part', 'x')));
@@ -60,7 +60,7 @@ describe('fileSystemFault()', () => {
     ).toContain('it is a folder (EISDIR, read)');
   });
 
-  it('leaves to us what is ours', () => {
+  it('returns undefined for all other errors', () => {
     for (const error of [
       new TypeError('x'),
       'x',
@@ -75,7 +75,7 @@ describe('fileSystemFault()', () => {
 });
 
 describe('makeFolders()', () => {
-  it('makes each that is missing, and takes what is there', () => {
+  it('creates missing folders and accepts existing ones', () => {
     const deep = join(folder, 'a', 'b', 'c');
     makeFolders(deep, 0o700);
     makeFolders(deep, 0o700);
@@ -83,7 +83,7 @@ describe('makeFolders()', () => {
     expect(readFileSync(join(deep, 'x'), 'utf8')).toBe('');
   });
 
-  it('ends where the system says each time that there is no such folder', () => {
+  it('ends if the system answers each mkdir with ENOENT', () => {
     expect(errorOf(() => makeFolders('/proc/x/y'))).toMatchObject({ code: 'ENOENT', path: '/proc/x' });
   });
 });

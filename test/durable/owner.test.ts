@@ -15,21 +15,21 @@ describe('the owner of a sandbox', () => {
     }
   });
 
-  it('lives while its process does, and only at its own start time', () => {
+  it('is alive while its process runs with the same start time', () => {
     const owner = currentOwner();
     expect(isDead(owner)).toBe(false);
     expect(isDead({ ...owner, startTime: '1' })).toBe(true);
     expect(isDead({ ...owner, pid: 2 ** 22 - 1 })).toBe(true);
   });
 
-  it('M44 of another boot is dead, of another process namespace cannot be judged and counts as alive', () => {
+  it('M44 is dead if it has another boot, and counts as alive if it has another process namespace', () => {
     const owner = currentOwner();
     expect(isDead({ ...owner, boot: '000000000000' })).toBe(true);
     expect(isDead({ ...owner, pidNamespace: '1', startTime: '1' })).toBe(false);
     expect(isDead({ ...owner, pidNamespace: '1', boot: '000000000000' })).toBe(true);
   });
 
-  it('that is killed is dead before its parent has asked for it', async () => {
+  it('is dead while its process is a zombie', async () => {
     // The inner process becomes a zombie: the shell is replaced by a program that never waits for it.
     const child = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60']);
     try {

@@ -8,18 +8,18 @@ const NO_HOMES = ['', '.', 'relative', './relative', '~'];
 afterEach(() => vi.unstubAllEnvs());
 
 describe('homeFolder()', () => {
-  it('takes HOME where it is absolute', () => {
+  it('takes an absolute HOME', () => {
     expect(homeFolder({ HOME: '/somewhere' }, () => '/listed')).toBe('/somewhere');
   });
 
-  it.each(NO_HOMES)('asks the list of users where HOME is %j, and not the process', (HOME) => {
+  it.each(NO_HOMES)('takes the home from the user list if HOME is %j', (HOME) => {
     vi.stubEnv('HOME', HOME);
     expect(homeFolder({ HOME })).toBe(userInfo().homedir);
     expect(homeFolder({})).toBe(userInfo().homedir);
     expect(homeFolder({ HOME }, () => '/listed')).toBe('/listed');
   });
 
-  it.each(['', 'relative'])('refuses where the list says %j', (listed) => {
+  it.each(['', 'relative'])('refuses the home %j in the user list', (listed) => {
     let caught: unknown;
     try {
       homeFolder({ HOME: '' }, () => listed);
@@ -34,12 +34,12 @@ describe('homeFolder()', () => {
 });
 
 describe('configFolder() and defaultCacheFolder()', () => {
-  it('take their variables where they are absolute', () => {
+  it('take absolute variables', () => {
     const env = { XDG_CONFIG_HOME: '/c', XDG_CACHE_HOME: '/k', HOME: '' };
     expect([configFolder(env), defaultCacheFolder(env)]).toEqual(['/c/skillcell', '/k/skillcell']);
   });
 
-  it.each(NO_HOMES)('ignore %j, as the standard of the variables says', (value) => {
+  it.each(NO_HOMES)('ignore %j, by the XDG standard', (value) => {
     const env = { XDG_CONFIG_HOME: value, XDG_CACHE_HOME: value, HOME: '/home/a' };
     expect([configFolder(env), defaultCacheFolder(env)]).toEqual([
       '/home/a/.config/skillcell',

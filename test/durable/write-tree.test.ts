@@ -32,7 +32,7 @@ describe('writeTree()', () => {
   it.each([
     ['plain', ['755', '644', '755', '755']],
     ['kept', ['555', '444', '555', '555']],
-  ] as const)('writes files whose rights are %s, whatever the mask takes away', (rights, modes) => {
+  ] as const)('writes files with %s permissions despite the umask', (rights, modes) => {
     const mask = process.umask(0o077);
     try {
       expect(writeTree(folder, 'new', tree, rights)).toBe(true);
@@ -44,7 +44,7 @@ describe('writeTree()', () => {
     expect(readdirSync(folder)).toEqual(['new']);
   });
 
-  it('leaves what is there as it is, and nothing beside it', () => {
+  it('keeps an existing entry, and leaves no temporary folder', () => {
     mkdirSync(join(folder, 'full'));
     writeFileSync(join(folder, 'full/own'), 'own');
     writeFileSync(join(folder, 'file'), 'own');
@@ -54,7 +54,7 @@ describe('writeTree()', () => {
     expect(readdirSync(join(folder, 'full'))).toEqual(['own']);
   });
 
-  it('leaves nothing where it fails', () => {
+  it('leaves no files after a failure', () => {
     const odd: SkillTree = new Map([...tree, ['SKILL.md/below', { bytes: Buffer.alloc(0), executable: false }]]);
     expect(() => writeTree(folder, 'new', odd, 'plain')).toThrow(/ENOTDIR|EEXIST/);
     expect(readdirSync(folder)).toEqual([]);
@@ -62,7 +62,7 @@ describe('writeTree()', () => {
 });
 
 describe('removeTorn()', () => {
-  it('removes files and folders of dead owners, and of no other', () => {
+  it('removes only files and folders of dead owners', () => {
     const dead = '.0123456789ab-1-1-1-aaaa.part';
     writeTree(folder, dead, tree, 'kept');
     writeFileSync(join(folder, '.0123456789ab-1-1-1-bbbb.part'), '');

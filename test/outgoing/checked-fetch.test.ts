@@ -37,7 +37,7 @@ const read = async (asked: OutgoingRequest): Promise<string> =>
     ({ code, message }: SkillcellError) => `${code}: ${message}`,
   );
 
-/** Bytes without an end, which nobody waits for. */
+/** An endless answer that stops when the client disconnects. */
 const endless = (status: number, headers: Record<string, string> = {}): RequestListener => {
   return (_, response) => {
     const packed = headers['content-encoding'] === 'gzip' ? createGzip({ level: 0 }) : undefined;
@@ -53,12 +53,12 @@ const endless = (status: number, headers: Record<string, string> = {}): RequestL
   };
 };
 
-describe('checkedFetch() leaves nothing', () => {
+describe('checkedFetch() leaves no connection', () => {
   const ENDS: [string, RequestListener, OutgoingRequest, string][] = [
     ['an answer', (_, response) => response.end('hello'), {}, '200 hello'],
-    ['a status that is no answer', endless(404), {}, '404 undefined'],
+    ['a failure status', endless(404), {}, '404 undefined'],
     ['an answer of another type', endless(200, { 'content-type': 'a/b' }), { types: ['c/d'] }, 'another type than c/d'],
-    ['an encoding', endless(200, { 'content-encoding': 'br' }), {}, 'an unrequested encoding'],
+    ['an unrequested encoding', endless(200, { 'content-encoding': 'br' }), {}, 'an unrequested encoding'],
     ['an answer that is too long', endless(200), {}, 'it sends more than 1000 bytes'],
     [
       'a packed answer that is too long',
@@ -72,9 +72,9 @@ describe('checkedFetch() leaves nothing', () => {
       { maxBytes: 2 ** 20, maxInflatedBytes: 500 },
       'its answer inflates to more than 500 bytes',
     ],
-    ['a redirect that is refused', endless(302, { location: 'file:///x' }), {}, 'only https is allowed'],
+    ['a refused redirect', endless(302, { location: 'file:///x' }), {}, 'only https is allowed'],
     [
-      'a redirect that is followed',
+      'a followed redirect',
       (asked, response) =>
         asked.url === '/' ? endless(302, { location: '/next' })(asked, response) : void response.end('next'),
       {},
@@ -82,7 +82,7 @@ describe('checkedFetch() leaves nothing', () => {
     ],
   ];
 
-  it.each(ENDS)('open after %s, with connections of its own', async (_, listener, more, said) => {
+  it.each(ENDS)('open after %s with its own connections', async (_, listener, more, said) => {
     answer = listener;
     const { signal } = new AbortController();
     expect(await read({ ...request, ...more, signal })).toContain(said);
@@ -90,16 +90,16 @@ describe('checkedFetch() leaves nothing', () => {
     await until(() => server.open === 0, 'the end of its connections');
   });
 
-  it.each(ENDS.slice(1))('open but what is kept after %s', async (_, listener, more, said) => {
+  it.each(ENDS.slice(1))('open after %s, except a reusable kept one', async (_, listener, more, said) => {
     answer = listener;
     const { signal } = new AbortController();
     expect(await read({ ...request, ...more, signal, connections: kept })).toContain(said);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
-    // One that could be asked again may stay.
+    // A reusable connection may stay open.
     await until(() => server.open <= (said === '200 next' ? 1 : 0), 'the end of the connection');
   });
 
-  it('open at an address that is refused once it is connected to', async () => {
+  it('open to an address that is refused after connecting', async () => {
     answer = (_, response) => response.end('hello');
     const plain = { ...request, allowPrivate: [], without: ['scheme', 'resolved'] as const };
     await using connections = closing(await openConnections(plain));
@@ -109,7 +109,7 @@ describe('checkedFetch() leaves nothing', () => {
 });
 
 describe('startRequestClock()', () => {
-  it('ends nothing once it is stopped', () => {
+  it('does not abort after it is stopped', () => {
     vi.useFakeTimers();
     const clock = startRequestClock(10, 'https://host/', undefined);
     clock.stop();
@@ -120,7 +120,7 @@ describe('startRequestClock()', () => {
 });
 
 describe('checkedFetch()', () => {
-  it('says of what breaks off that it does, also where it is packed', async () => {
+  it('reports an answer that breaks off, also if it is packed', async () => {
     const packed = gzipSync('hello');
     answer = (_, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': '1000' }).write(packed.subarray(0, 12));
@@ -138,7 +138,7 @@ describe('checkedFetch()', () => {
     const { body } = await checkedFetch(url, { ...request, signal: controller.signal });
     const reading = body[Symbol.asyncIterator]().next();
     controller.abort(new Error('enough'));
-    // What has arrived before may still be given.
+    // Earlier chunks may still be returned.
     const next = async (): Promise<unknown> => {
       const { done } = await reading;
       return done === true ? 'the end' : await body[Symbol.asyncIterator]().next();
@@ -146,7 +146,7 @@ describe('checkedFetch()', () => {
     await expect(next()).rejects.toThrow('enough');
   });
 
-  it('takes no header of the caller to another port of the same host', async () => {
+  it('sends no header of the caller to another port of the same host', async () => {
     const seen: unknown[] = [];
     await using other = await serveLocally((asked, response) => {
       seen.push(asked.headers.authorization);
@@ -158,7 +158,7 @@ describe('checkedFetch()', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  it('goes to the next address of a host where nobody listens at the first', async () => {
+  it('tries the next address of a host if the first refuses the connection', async () => {
     answer = (_, response) => response.end('hello');
     const lookup = async (): Promise<{ address: string; family: number }[]> =>
       ['127.0.0.9', '127.0.0.1'].map((address) => ({ address, family: 4 }));
@@ -168,7 +168,7 @@ describe('checkedFetch()', () => {
     );
   });
 
-  it('reads 10 MiB and waits 30 s where nothing is said', async () => {
+  it('reads 10 MiB and waits 30 s by default', async () => {
     const large = Buffer.alloc(10 * 2 ** 20 + 1);
     answer = (_, response) => response.end(large);
     const { maxBytes: _, ...plain } = request;
@@ -181,7 +181,7 @@ describe('checkedFetch()', () => {
     expect(await waiting).toContain('it gave no complete answer within 30000 ms');
   });
 
-  it('asks for what it reads as it arrives without an encoding, and takes none off', async () => {
+  it('with asItArrives, requests no encoding and never inflates', async () => {
     const packed = gzipSync('hello');
     const asked: unknown[] = [];
     answer = ({ headers }, response) => {
@@ -191,13 +191,13 @@ describe('checkedFetch()', () => {
     const { bytes } = await fetchBytes(url, { ...request, asItArrives: true });
     expect(bytes).toEqual(packed);
     const inflated = await checkedFetch(url, request);
-    // They are about bytes that nobody sees.
+    // These headers describe the packed bytes, which the caller does not see.
     expect(['content-encoding', 'content-length'].map((name) => inflated.headers.get(name))).toEqual([null, null]);
     inflated.discard();
     expect(asked).toEqual(['identity', 'gzip']);
   });
 
-  it('minds the type of an answer only where there is one, in any case', async () => {
+  it('checks the media type only for status 200, without regard to case', async () => {
     answer = ({ url: path }, response) =>
       response.writeHead(path === '/' ? 200 : 404, { 'content-type': 'Application/JSON' }).end('{}');
     expect(await read({ ...request, types: ['application/json'] })).toBe('200 {}');

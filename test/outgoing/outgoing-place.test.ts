@@ -15,15 +15,15 @@ describe('outgoingPlace()', () => {
     ['https://host/#secret', 'a query or a fragment'],
     ['mailto:secret', 'it is not an address'],
     ['secret', 'it is not an address'],
-  ])('refuses %s, and repeats nothing of what may be a secret', (text, reason) => {
+  ])('refuses %s without repeating a possible secret', (text, reason) => {
     expect(() => outgoingPlace(text)).toThrow(expect.objectContaining({ code: 'source.refused' }) as Error);
     expect(() => outgoingPlace(text)).toThrow(reason);
     expect(() => outgoingPlace(text)).not.toThrow(/secret/);
   });
 });
 
-describe('what is said of an address', () => {
-  it('has no control characters, and no more than its first part', () => {
+describe('an address in a message', () => {
+  it('has no control characters and is cut off', () => {
     const messages = [outgoingRefused('no', 'a\u001b[2J\u202eb'), outgoingUnavailable('no', 'a\u001b[2J\u202eb')];
     for (const { message } of messages) expect(message).not.toMatch(/[\p{Cc}\u202e]/u);
     expect(shownUrl(new URL(`https://host/${'a'.repeat(1_000)}?secret#secret`))).toBe(

@@ -4,7 +4,7 @@ import { createFrameDecoder, FRAME_KIND, MAX_FRAME_PAYLOAD, type Frame } from '.
 import { frameBytes } from './frame-bytes.ts';
 
 describe('addPiece()', () => {
-  it('keeps the bytes of any pieces in order, in few of them', () => {
+  it('keeps the bytes in order and joins them into few pieces', () => {
     const pieces: Buffer[] = [];
     const all: Buffer[] = [];
     for (const size of [0, 1, 5, 3, 2, 70_000, 1, 1, 60_000, 10_000, ...Array.from({ length: 5_000 }, () => 1)]) {
@@ -16,7 +16,7 @@ describe('addPiece()', () => {
     expect(pieces.length).toBeLessThan(32);
   });
 
-  it('keeps a frame that arrives byte by byte from costing more than its bytes', () => {
+  it('keeps the memory of a frame that arrives byte by byte small', () => {
     const bytes = frameBytes(FRAME_KIND.data, 0, 1, Buffer.alloc(MAX_FRAME_PAYLOAD, 7));
     const frames: Frame[] = [];
     const decode = createFrameDecoder((frame) => void frames.push(frame));

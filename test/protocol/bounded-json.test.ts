@@ -6,7 +6,7 @@ const CAPS = { maxBytes: 64 * 1024 * 1024 };
 const parse = (text: string): unknown => parseBoundedJson(Buffer.from(text), CAPS);
 
 describe('parseBoundedJson()', () => {
-  it('reads what JSON.stringify wrote', () => {
+  it('reads the output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = JSON.stringify(value);
@@ -16,7 +16,7 @@ describe('parseBoundedJson()', () => {
     );
   });
 
-  it('keeps what a decoder or a parser said as the cause of a refusal', () => {
+  it('keeps the error of the decoder or parser as the cause of a refusal', () => {
     const causeOf = (bytes: Uint8Array): unknown => {
       try {
         return parseBoundedJson(bytes, CAPS);
@@ -28,7 +28,7 @@ describe('parseBoundedJson()', () => {
     expect(causeOf(Buffer.from([0x22, 0xff, 0x22]))).toBeInstanceOf(TypeError);
   });
 
-  it('never throws anything but JsonRefused, whatever the bytes are', () => {
+  it('throws only JsonRefused for any bytes', () => {
     const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', '1', 'null', '"__proto__"', '\u0000', 'é');
     fc.assert(
       fc.property(
@@ -83,7 +83,7 @@ describe('parseBoundedJson()', () => {
     ['half JSON', '{"a":'],
     ['no bytes', ''],
     ['a byte order mark', '\ufeff{}'],
-    ['a NUL behind the value', '{}\u0000'],
+    ['a NUL after the value', '{}\u0000'],
     ['two values', '{}{}'],
     ['10,000 empty lines', '\n'.repeat(10_000)],
     ['NaN', '{"id":NaN}'],

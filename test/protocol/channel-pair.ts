@@ -6,7 +6,7 @@ import {
   type StreamReader,
 } from '../../src/protocol/channel/channel.ts';
 
-/** One end of a channel under test, and what it has seen. */
+/** One end of a channel under test, with its received data. */
 export interface ChannelEnd {
   channel: Channel;
   duplex: Duplex;
@@ -14,13 +14,13 @@ export interface ChannelEnd {
   /** Bytes by stream number, in order of arrival. */
   received: Map<number, Buffer[]>;
   ended: Set<number>;
-  /** What `onClose` was called with, one entry a call. */
+  /** Arguments of `onClose`, one entry per call. */
   closings: (Error | undefined)[];
-  /** Expects streams, and keeps what they bring. */
+  /** Expects streams, and keeps their bytes. */
   keep(...streams: number[]): void;
 }
 
-/** Two streams, each of which reads what was written to the other, with back-pressure. */
+/** Two connected streams with backpressure: each reads the writes of the other. */
 export function duplexPair(): [Duplex, Duplex] {
   const waiting: (() => void)[] = [];
   const sides: Duplex[] = [0, 1].map(
@@ -50,7 +50,7 @@ export function duplexPair(): [Duplex, Duplex] {
   return [sides[0] as Duplex, sides[1] as Duplex];
 }
 
-/** Opens a channel over a duplex; what arrives is kept unless the options say otherwise. */
+/** Opens a channel over a duplex. Messages and errors are recorded unless the options override the handlers. */
 export function openEnd(duplex: Duplex, options: Partial<ChannelOptions> = {}): ChannelEnd {
   const end: Omit<ChannelEnd, 'channel' | 'keep'> = {
     duplex,

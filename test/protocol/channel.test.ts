@@ -18,7 +18,7 @@ import { until } from '../fixtures/until.ts';
 /** A channel whose other side is raw bytes. */
 function rawEnd(options: Parameters<typeof openEnd>[1] = {}): { end: ChannelEnd; push(bytes: Uint8Array): void } {
   const duplex = new PassThrough();
-  // What the channel itself writes must not come back to it.
+  // The channel must not read its own writes.
   duplex.write = () => true;
   const end = openEnd(duplex, options);
   return { end, push: (bytes) => void duplex.push(bytes) };
@@ -33,11 +33,11 @@ const credit = (stream: number, amount: number): Buffer => {
   return frameBytes(FRAME_KIND.credit, 0, stream, payload);
 };
 
-/** Keeps what a channel writes, one entry for each time that the system would be called. */
+/** Records the writes of a channel, one entry per system call. */
 class CountedWrites extends Duplex {
   readonly writes: Buffer[] = [];
   override _read(): void {
-    // What the other side says is pushed by the test.
+    // The test pushes the bytes of the other side.
   }
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.writes.push(Buffer.from(chunk));
@@ -74,7 +74,7 @@ describe('a channel', () => {
     expect(left.messages).toEqual([{ back: true }]);
   });
 
-  it('carries streams side by side, whole and apart', async () => {
+  it('carries parallel streams completely and separately', async () => {
     const [left, right] = duplexPair().map((duplex) => openEnd(duplex)) as [ChannelEnd, ChannelEnd];
     const sizes = [0, 1, MAX_FRAME_PAYLOAD + 1, 3 * STREAM_WINDOW + 17];
     right.keep(...sizes.map((_size, index) => index + 1));
@@ -94,7 +94,7 @@ describe('a channel', () => {
     expect(right.closings).toEqual([]);
   });
 
-  it('makes a sender wait for a slow reader: neither side holds more than the window', async () => {
+  it('makes a sender wait for a slow reader, so that neither side holds more than the window', async () => {
     const gates: (() => void)[] = [];
     let taken = 0;
     const slow: StreamReader = {
@@ -136,7 +136,7 @@ describe('a channel', () => {
   });
 
   describe('an event', () => {
-    it('waits, and arrives by itself after some milliseconds', async () => {
+    it('waits, and arrives alone after some milliseconds', async () => {
       const duplex = new CountedWrites();
       const { channel } = openEnd(duplex);
       channel.sendEvent({ event: 1 });
@@ -150,7 +150,7 @@ describe('a channel', () => {
       expect(duplex.messages()).toEqual([{ event: 1 }, { event: 2 }]);
     });
 
-    it('leaves in order and in one write with the message after it, which waits for nothing', async () => {
+    it('leaves in order and in one write with the next message, which does not wait', async () => {
       const duplex = new CountedWrites();
       const { channel } = openEnd(duplex);
       channel.sendEvent({ event: 1 });
@@ -175,7 +175,7 @@ describe('a channel', () => {
       expect(duplex.messages()).toEqual([{ message: 1 }, { event: 2 }]);
     });
 
-    it('that waits is not lost when the channel is closed', async () => {
+    it('is sent, not lost, when the channel is closed while it waits', async () => {
       const duplex = new CountedWrites();
       const { channel, closings } = openEnd(duplex);
       channel.sendEvent({ event: 1 });
@@ -188,7 +188,7 @@ describe('a channel', () => {
     });
   });
 
-  it('gives credit back in amounts of a quarter of the window', async () => {
+  it('grants credit in steps of a quarter of the window', async () => {
     const duplex = new CountedWrites();
     openEnd(duplex).keep(1);
     const granted = (): number[] =>
@@ -203,7 +203,7 @@ describe('a channel', () => {
       await pause(1);
       expect(granted()).toEqual(Array.from({ length: Math.floor(round / 4) }, () => quarter));
     }
-    // What is over a quarter is given back with it.
+    // The bytes above a quarter are granted with it.
     duplex.push(data(1, Buffer.alloc(quarter - 1)));
     await pause(1);
     expect(granted()).toHaveLength(3);
@@ -217,7 +217,7 @@ describe('a channel', () => {
   });
 
   it.each([1, 997, 65_536, MAX_FRAME_PAYLOAD - 1, STREAM_WINDOW + 1])(
-    'brings eight windows through a slow reader, in pieces of %i and less',
+    'carries eight windows to a slow reader, in pieces of %i and less',
     async (size) => {
       const total = 8 * STREAM_WINDOW;
       let taken = 0;
@@ -234,7 +234,7 @@ describe('a channel', () => {
       const receiver = openEnd(right);
       receiver.channel.receive(1, slow);
       const writer = sender.channel.openStream();
-      // One small piece moves the rest off every round amount.
+      // One small piece makes all later offsets uneven.
       await writer.write(Buffer.alloc(size));
       const step = Math.max(size, 997);
       for (let sent = size; sent < total;) {
@@ -248,7 +248,7 @@ describe('a channel', () => {
     },
   );
 
-  it('lets a writer go when the channel ends while it waits for room', async () => {
+  it('resolves a waiting write when the channel ends', async () => {
     const [leftDuplex, rightDuplex] = duplexPair();
     const left = openEnd(leftDuplex);
     openEnd(rightDuplex).channel.receive(1, STUCK);
@@ -258,7 +258,7 @@ describe('a channel', () => {
     expect(left.closings).toEqual([undefined]);
   });
 
-  it('closes once, without an error, when the other side ends, and ignores what is sent afterwards', async () => {
+  it('closes once, without an error, when the other side ends, and ignores later messages', async () => {
     const [left, right] = duplexPair().map((duplex) => openEnd(duplex)) as [ChannelEnd, ChannelEnd];
     right.channel.close();
     await until(() => left.closings.length > 0, 'the end');
@@ -269,7 +269,7 @@ describe('a channel', () => {
     expect(left.duplex.destroyed).toBe(true);
   });
 
-  it('puts the writes of one tick together, with what follows them at once', async () => {
+  it('joins the writes of one tick and the writes that follow at once', async () => {
     const writes: number[] = [];
     const duplex = new PassThrough();
     const end = openEnd(duplex);
@@ -289,7 +289,7 @@ describe('a channel', () => {
   });
 
   describe('against a hostile other side', () => {
-    /** Pushes bytes and gives the error that the channel ended with. */
+    /** Pushes bytes and returns the error that ended the channel. */
     async function endedBy(...chunks: Uint8Array[]): Promise<{ error: Error | undefined; end: ChannelEnd }> {
       const { end, push } = rawEnd();
       end.keep(1);
@@ -300,7 +300,7 @@ describe('a channel', () => {
       return { error: end.closings[0], end };
     }
 
-    it('closes and never throws, whatever the bytes are', async () => {
+    it('closes and never throws for any bytes', async () => {
       const structured = fc.oneof(
         fc.string().map((text) => message(text)),
         fc.jsonValue().map((value) => message(JSON.stringify(value))),
@@ -354,7 +354,7 @@ describe('a channel', () => {
       expect(end.messages).toEqual([]);
     });
 
-    it('E05 a stream with an unknown number, and one that had ended, end the channel', async () => {
+    it('E05 a stream with an unknown number, or an ended stream, ends the channel', async () => {
       expect((await endedBy(data(7, Buffer.of(1)))).error?.message).toContain('got 7');
       const { error } = await endedBy(data(1, Buffer.of(1), FLAG_END), data(1, Buffer.of(2)));
       expect(error?.message).toContain('got 1');
@@ -369,13 +369,13 @@ describe('a channel', () => {
       expect(end.closings[0]?.message).toContain('ignores its window');
     });
 
-    it('a stream whose number was expected before, or is below one that was, is refused', () => {
+    it('a stream number that is not higher than all before is refused', () => {
       const { end } = rawEnd();
       end.keep(3);
       for (const stream of [3, 2]) expect(() => end.keep(stream)).toThrow(/no new|not a new/);
     });
 
-    it('credit that was never used, for an unknown stream, or of a wrong size ends the channel; for one that has ended it does nothing', async () => {
+    it('unused credit, credit of a wrong size or for an unknown stream ends the channel; for an ended stream it is ignored', async () => {
       expect((await endedBy(credit(9, 1))).error?.message).toContain('got 9');
       const { end, push } = rawEnd();
       end.channel.openStream().end();
@@ -390,7 +390,7 @@ describe('a channel', () => {
       expect((await endedBy(frameBytes(FRAME_KIND.credit, 0, 1, Buffer.alloc(3)))).error?.message).toContain('4 bytes');
     });
 
-    it('what a handler throws, at once or later, ends the channel and goes no further', async () => {
+    it('an error of a handler, thrown at once or later, ends the channel and is not rethrown', async () => {
       const thrown = new Error('refused by its reader');
       const readers: StreamReader['data'][] = [
         () => {
@@ -415,13 +415,13 @@ describe('a channel', () => {
       expect(end.closings).toEqual([]);
     });
 
-    it('takes nothing more from the chunk in which it closed', async () => {
+    it('drops the rest of the chunk in which it closed', async () => {
       const { error, end } = await endedBy(Buffer.concat([message('{"a":1}'), message('{'), message('{"b":1}')]));
       expect(error).toBeInstanceOf(Error);
       expect(end.messages).toEqual([{ a: 1 }]);
     });
 
-    it('takes nothing more from the chunk whose first message made its handler close it', async () => {
+    it('drops the rest of the chunk after a handler closed it', async () => {
       const messages: unknown[] = [];
       const { end, push } = rawEnd({
         onMessage(taken) {

@@ -16,7 +16,7 @@ const NAME = 'n'.repeat(200);
 const longest = (folder: string): number =>
   Math.max(...readdirSync(folder, { recursive: true }).map((path) => join(folder, String(path)).length));
 
-it('leaves no folder deeper than a path reaches, beside what has a name of those that it gives', () => {
+it('moves deep folders to the top, and avoids existing names', () => {
   for (const name of ['1', '2']) writeFileSync(join(top, name), '');
   const script = `for step in {1..40}; do mkdir ${NAME} && cd -P ./${NAME} || exit 9; done; echo deepest >file`;
   expect(spawnSync('/bin/bash', ['-c', script], { cwd: top }).status).toBe(0);
@@ -27,7 +27,7 @@ it('leaves no folder deeper than a path reaches, beside what has a name of those
   expect(files.map(({ name }) => name).toSorted()).toEqual(['1', '2', 'file']);
 });
 
-it('opens closed folders, follows no link, and has nothing to do where there is no folder', () => {
+it('opens closed folders, follows no link, and ignores a missing folder', () => {
   mkdirSync(join(top, 'a', 'b'), { recursive: true });
   mkdirSync(join(top, 'other'), { mode: 0o500 });
   symlinkSync(join(top, 'other'), join(top, 'a', 'link'));
@@ -41,7 +41,7 @@ it('opens closed folders, follows no link, and has nothing to do where there is 
   expect([...flattenTree(join(top, 'missing'))]).toHaveLength(1);
 });
 
-it('throws what else keeps a folder from being looked at', () => {
+it('throws any other error of reading a folder', () => {
   const code = `const { flattenTree } = await import(${JSON.stringify(MODULE)});
     const { openSync } = await import('node:fs');
     try { for (;;) openSync('/dev/null'); } catch {}

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { FRAME_HEADER_BYTES } from '../../src/protocol/channel/frame.ts';
 
-/** A frame as its bytes, with a length that may lie. */
+/** The bytes of a frame, with a claimed length that may be false. */
 export function frameBytes(
   kind: number,
   flags: number,

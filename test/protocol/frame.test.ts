@@ -25,14 +25,14 @@ function decodeAll(chunks: readonly Buffer[]): Frame[] {
   return frames;
 }
 
-/** Cuts bytes at the given places, taken modulo its length. */
+/** Cuts bytes at the given places, modulo their length. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].toSorted((a, b) => a - b);
   return [0, ...at].map((from, index) => bytes.subarray(from, at[index] ?? bytes.length));
 }
 
 describe('the frame codec', () => {
-  it('gives the same frames however the bytes are split into chunks', () => {
+  it('gives the same frames for any split into chunks', () => {
     fc.assert(
       fc.property(fc.array(aFrame, { maxLength: 12 }), fc.array(fc.nat()), (frames, places) => {
         const bytes = Buffer.concat(frames.map((row) => frameBytes(row.kind, row.flags, row.stream, row.payload)));
@@ -57,7 +57,7 @@ describe('the frame codec', () => {
     expect(header.readUInt32LE(0)).toBe(MAX_FRAME_PAYLOAD);
   });
 
-  it('keeps a payload intact after later chunks (a view that stays valid)', () => {
+  it('keeps a payload valid after later chunks', () => {
     const payloads: Buffer[] = [];
     const decode = createFrameDecoder((frame) => payloads.push(frame.payload));
     const source = frameBytes(2, 0, 1, Buffer.from('first'));
@@ -73,12 +73,12 @@ describe('the frame codec', () => {
     ['C05 kind 4', frameBytes(4, 0, 1, Buffer.alloc(0))],
     ['C05 kind 255', frameBytes(255, 0, 1, Buffer.alloc(0))],
     ['unknown flags', frameBytes(1, 4, 1, Buffer.alloc(0))],
-  ])('refuses a header with %s before it keeps anything for it', (_name, bytes) => {
+  ])('refuses a header with %s before it reserves memory', (_name, bytes) => {
     expect(() => decodeAll([bytes])).toThrow(FrameError);
     expect(() => decodeAll(Array.from(bytes, (byte) => Buffer.of(byte)))).toThrow(FrameError);
   });
 
-  it('E01 takes a frame of exactly the maximum, a byte at a time as well', () => {
+  it('E01 takes a frame of exactly the maximum, also in small pieces', () => {
     const payload = Buffer.alloc(MAX_FRAME_PAYLOAD, 7);
     const bytes = frameBytes(2, 0, 1, payload);
     expect(decodeAll([bytes])[0]?.payload.equals(payload)).toBe(true);
@@ -95,7 +95,7 @@ describe('the frame codec', () => {
     expect(decodeAll([Buffer.concat(Array.from({ length: 200_000 }, () => empty))])).toHaveLength(200_000);
   });
 
-  it('C04 never throws anything but FrameError on random bytes', () => {
+  it('C04 throws only FrameError for random bytes', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 64 }), { maxLength: 40 }), (chunks) => {
         try {

@@ -18,7 +18,7 @@ function gathering(): { frames: ReturnType<typeof createGatheredFrames>; written
 }
 
 describe('gathered frames', () => {
-  it('come out as they went in, in order, whatever their sizes', () => {
+  it('come out unchanged and in order, for any sizes', () => {
     const aText = fc.string({ unit: 'binary', maxLength: 60 });
     const aPayload = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
@@ -39,7 +39,7 @@ describe('gathered frames', () => {
     );
   });
 
-  it('go in one piece when they are small, and keep none back', () => {
+  it('are written in one piece if they are small, without a rest', () => {
     const { frames, written } = gathering();
     for (let count = 1; count <= 7; count += 1) frames.add(header, 'small');
     expect([frames.isEnough, frames.bytes, written.length]).toEqual([false, 63, 0]);
@@ -49,7 +49,7 @@ describe('gathered frames', () => {
     expect([frames.isEnough, frames.bytes, written.map(({ length }) => length)]).toEqual([false, 0, [72]]);
   });
 
-  it('leave what was written before as it was, also when the room is used up', () => {
+  it('do not change earlier writes, even when the buffer is full', () => {
     const { frames, written } = gathering();
     for (let count = 0; count < 40; count += 1) {
       frames.add(header, Buffer.alloc(1_000, count));
@@ -59,7 +59,7 @@ describe('gathered frames', () => {
     expect(written.every((bytes) => bytes.length === 1_004)).toBe(true);
   });
 
-  it('do not copy what is large', () => {
+  it('are not copied if they are large', () => {
     const { frames, written } = gathering();
     const large = Buffer.alloc(10_000, 1);
     frames.add(header, 'first');

@@ -21,7 +21,8 @@ describe('createLimiter()', () => {
     ]);
     expect([most, done]).toEqual([2, [0, 1, 2, 3, 4, 5, 6]]);
   });
-  it('refuses what does not fit into the queue', async () => {
+
+  it('refuses requests that exceed the queue', async () => {
     const limiter = createLimiter({ room: 1, queue: 10 });
     const leave = await limiter.enter({ size: 100 });
     const waiting = limiter.enter({ size: 10 });

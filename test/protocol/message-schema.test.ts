@@ -5,7 +5,7 @@ import { packAnswer, packCall } from '../../src/protocol/channel/packed-call.ts'
 
 const call = packCall(1, 'tool', 'add', { json: '[1]' });
 const placed = (places: string): Buffer => packCall(1, 'tool', 'add', { places, json: 'null' });
-/** A call with other bytes at a place. */
+/** A call with changed bytes at an offset. */
 const changed = (at: number, ...bytes: number[]): Buffer => {
   const copy = Buffer.from(call);
   copy.set(bytes, at);
@@ -14,7 +14,7 @@ const changed = (at: number, ...bytes: number[]): Buffer => {
 const shown = ({ json, ...rest }: SandboxCall): object => ({ ...rest, json: Buffer.from(json).toString() });
 
 describe('a call of a sandbox', () => {
-  it('is taken with and without arguments and bytes, and whatever its JSON is', () => {
+  it('is accepted with and without arguments and bytes, and with any JSON', () => {
     expect(shown(readSandboxCall(call))).toEqual({ id: 1, target: 'tool', name: 'add', places: [], json: '[1]' });
     const without = packCall(2 ** 32 - 1, 'host', 'x'.repeat(200), {});
     expect(shown(readSandboxCall(without))).toEqual({
@@ -30,18 +30,18 @@ describe('a call of a sandbox', () => {
     ['half a head', call.subarray(0, 11)],
     ['an answer', packAnswer(1, true, { json: '1' })],
     ['E05 the number 0', changed(1, 0)],
-    ['a target that there is none of', changed(5, 3)],
-    ['a name that is longer than all', changed(6, 0xff, 0xff)],
-    ['places that are longer than all', changed(8, 0xff, 0xff, 0xff, 0xff)],
+    ['an unknown target', changed(5, 3)],
+    ['a name that is longer than the call', changed(6, 0xff, 0xff)],
+    ['places that are longer than the call', changed(8, 0xff, 0xff, 0xff, 0xff)],
     ['a name over 200 characters', packCall(1, 'tool', 'x'.repeat(201), {})],
-    ['places that are no JSON', placed('[')],
-    ['places that are no list', placed('{}')],
+    ['places that are not JSON', placed('[')],
+    ['places that are not a list', placed('{}')],
     ['E03 places with a prototype', placed('[{"path":[],"bytes":1,"stream":1,"__proto__":{"a":1}}]')],
     ['E06 places with the name of a job', placed('[{"path":[],"bytes":1,"stream":1,"jobId":"job-2"}]')],
-    ['a stream that there is none of', placed('[{"path":[],"bytes":1,"stream":0}]')],
-    ['bytes less than none', placed('[{"path":[],"bytes":-1,"stream":1}]')],
+    ['the stream number 0', placed('[{"path":[],"bytes":1,"stream":0}]')],
+    ['a negative number of bytes', placed('[{"path":[],"bytes":-1,"stream":1}]')],
     ['65 places', placed(JSON.stringify(Array.from({ length: 65 }, () => ({ path: [], bytes: 1, stream: 1 }))))],
-  ])('is refused with %s', (_name, bytes) => {
+  ])('is refused if it has %s', (_name, bytes) => {
     expect(() => readSandboxCall(bytes)).toThrow();
   });
 });

@@ -29,19 +29,19 @@ describe('a packed call', () => {
     }
   });
 
-  it('is told from a message by its first byte', () => {
+  it('differs from a message in its first byte', () => {
     expect(isPacked(packCall(1, 'tool', 'a', {}))).toBe(true);
     expect(isPacked(packAnswer(1, true, {}))).toBe(true);
     for (const text of ['{"type":"call"}', ' {}', '[1]', '']) expect(isPacked(Buffer.from(text))).toBe(false);
     for (const first of [0, 3]) expect(isPacked(Buffer.from([first]))).toBe(false);
   });
 
-  it('has a name or none, of so many bytes', () => {
+  it('is checked for a name of at most a number of bytes', () => {
     const named = (name: string): boolean => hasName(readCall(packCall(1, 'tool', name, { json: '1' })), 4);
     expect(['', 'a', 'abcd', 'abcde', 'üü', 'üüa'].map(named)).toEqual([false, true, true, false, true, false]);
   });
 
-  it('gets another number, and is the same otherwise', () => {
+  it('can get another id without any other change', () => {
     const bytes = packCall(7, 'tool', 'echo', { json: '{}' });
     expect(renumbered(readCall(bytes), 9)).toEqual(packCall(9, 'tool', 'echo', { json: '{}' }));
     const answer = packAnswer(7, false, { json: '{}' });

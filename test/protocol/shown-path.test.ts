@@ -37,24 +37,24 @@ describe('shownPathFault()', () => {
     ['joiner after the last letter of a word', 'می\u200c.txt'],
     ['joiner beside a digit', 'م\u200c1'],
     ['second joiner', 'می\u200c\u200cخواهم'],
-    ['joiner behind an emoji alone', '👩\u200d.png'],
+    ['joiner after a single emoji', '👩\u200d.png'],
     ['joiner of an emoji and a letter', '👩\u200dم'],
     ['second variation selector', '❤\ufe0f\ufe0f.png'],
-    ['variation selector of a digit that is no key', '1\ufe0f.png'],
-    ['text in tags behind a flag', `🏴${tags('ignorethis')}\u{e007f}`],
-    ['flag whose tags have no end', `🏴${tags('gbeng')}`],
-    ['tags behind another emoji', `👩${tags('gbeng')}\u{e007f}`],
+    ['variation selector of a digit without a keycap', '1\ufe0f.png'],
+    ['text in tags after a flag', `🏴${tags('ignorethis')}\u{e007f}`],
+    ['flag without an end tag', `🏴${tags('gbeng')}`],
+    ['tags after another emoji', `👩${tags('gbeng')}\u{e007f}`],
   ])('D10 refuses a %s', (_name, path) => {
     expect(shownPathFault(path)).toContain('invisible character');
   });
 
-  it('still refuses what no path may be', () => {
+  it('also refuses invalid paths', () => {
     expect(shownPathFault('../a')).toContain('..');
   });
 });
 
 describe('printablePath()', () => {
-  it('shows what would not be seen', () => {
+  it('escapes hidden characters', () => {
     expect(printablePath('a\u202eb\u200bc\nd❤\ufe0f')).toBe('a\\u{202e}b\\u{200b}c\\x0ad❤\ufe0f');
     expect(printablePath('می\u200cخواهم\u200c')).toBe('می\u200cخواهم\\u{200c}');
     expect(printablePath('x'.repeat(2_000))).toHaveLength(1_000);

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** One entry of a tar archive, written as it is told: nothing is checked, and the size may lie. */
+/** One unchecked entry of a tar archive; its size may be false. */
 export interface RawEntry {
   name: string;
   /** `0` file, `1` hard link, `2` link, `3` and `4` devices, `5` folder, `6` pipe, `x` pax, `g` global pax, `L` long name. */
@@ -44,5 +44,5 @@ export function paxEntry(records: Record<string, string>): Buffer {
   return tarEntry({ name: 'PaxHeader', type: 'x', content: content.join('') });
 }
 
-/** What stands at the end of an archive. */
+/** The end mark of an archive. */
 export const TAR_END: Buffer = Buffer.alloc(2 * BLOCK);

@@ -7,7 +7,7 @@ import { until } from '../fixtures/until.ts';
 
 const CAPS: TarCaps = { files: 10, fileBytes: 4_096, totalBytes: 10_000 };
 
-/** Reads an archive that arrives in chunks, as the channel does: what a chunk's reading costs is awaited. */
+/** Reads an archive in chunks and awaits each one, like the channel. */
 async function readChunks(chunks: readonly Uint8Array[], caps = CAPS, end = true): Promise<TarFile[]> {
   const files: TarFile[] = [];
   const { reader, done } = createTarReader(caps, (file) => void files.push(file));
@@ -19,7 +19,7 @@ async function readChunks(chunks: readonly Uint8Array[], caps = CAPS, end = true
 
 const read = (...chunks: Uint8Array[]): Promise<TarFile[]> => readChunks([Buffer.concat([...chunks, TAR_END])]);
 
-/** Writes files as an archive and gives its bytes. */
+/** The bytes of an archive of files. */
 async function archiveOf(files: Iterable<TarFile>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await writeTar(files, {
@@ -31,7 +31,7 @@ async function archiveOf(files: Iterable<TarFile>): Promise<Buffer> {
 }
 
 describe('tar on the channel', () => {
-  it('brings any files over as they are, however the bytes are split', async () => {
+  it('carries any files unchanged, for any split of the bytes', async () => {
     const name = fc
       .array(fc.stringMatching(/^[\p{L}\p{N} _-]{1,60}$/u), { minLength: 1, maxLength: 4 })
       .map((parts) => parts.map((part) => `n${part}`).join('/'));
@@ -55,7 +55,7 @@ describe('tar on the channel', () => {
     );
   });
 
-  it('writes many small files in few pieces, none of them much over 64 KiB', async () => {
+  it('writes many small files in few pieces of at most about 64 KiB', async () => {
     const files = Array.from({ length: 200 }, (_, index) => ({
       path: `file-${index}`,
       bytes: Buffer.alloc(1_000, 1),
@@ -69,7 +69,7 @@ describe('tar on the channel', () => {
     expect(Math.max(...sizes)).toBeLessThan(66 * 1024);
   });
 
-  it('brings files over a channel that are larger than its window', async () => {
+  it('carries files that are larger than the window of the channel', async () => {
     const [left, right] = duplexPair();
     const big = { path: 'big', bytes: Buffer.alloc(5 * 1024 * 1024, 3), executable: false };
     const caps = { files: 10, fileBytes: 2 ** 30, totalBytes: 2 ** 30 };
@@ -81,7 +81,7 @@ describe('tar on the channel', () => {
     expect(sizes).toEqual([5 * 1024 * 1024, 5 * 1024 * 1024]);
   });
 
-  it('asks for each file only when its turn comes, and fails when one of them fails', async () => {
+  it('requests each file only when its turn comes, and fails if a file fails', async () => {
     const asked: string[] = [];
     async function* files(): AsyncGenerator<TarFile> {
       for (const path of ['a', 'b']) {
@@ -133,20 +133,20 @@ describe('tar on the channel', () => {
     ['D13 a pax path with a NUL', [paxEntry({ path: 'a\0b' }), file('a')]],
     ['D13 a pax path that is absolute', [paxEntry({ path: '/etc/passwd' }), file('a')]],
     ['D13 a pax size that is negative', [paxEntry({ size: '-1' }), file('a')]],
-    ['D13 a pax size that is no number', [paxEntry({ size: 'many' }), file('a')]],
+    ['D13 a pax size that is not a number', [paxEntry({ size: 'many' }), file('a')]],
     ['D13 a pax size over the cap', [paxEntry({ size: '99999999999' }), file('a')]],
     ['D13 a size over the cap', [tarEntry({ name: 'a', size: 5_000 })]],
     ['D13 a size of eight gigabytes', [tarEntry({ name: 'a', size: '77777777777' })]],
     ['D13 a pax header of one gigabyte', [tarEntry({ name: 'p', type: 'x', size: 2 ** 30 }), Buffer.alloc(8_192)]],
     ['D13 a long name of one gigabyte', [tarEntry({ name: 'p', type: 'L', size: 2 ** 30 }), Buffer.alloc(8_192)]],
     ['a wrong checksum', [Buffer.from(file('a').fill('9', 148, 154))]],
-    ['no archive at all', [Buffer.alloc(2_048, 'garbage ')]],
+    ['bytes that are not an archive', [Buffer.alloc(2_048, 'garbage ')]],
     ['compressed bytes', [Buffer.from('1f8b0800', 'hex'), Buffer.alloc(1_024, 1)]],
   ])('refuses %s as a whole', async (_name, entries) => {
     await expect(read(...entries)).rejects.toThrow();
   });
 
-  it('refuses what breaks its caps by name', async () => {
+  it('names the exceeded limit', async () => {
     const many = Array.from({ length: 11 }, (_, index) => file(`f${index}`));
     await expect(read(...many)).rejects.toThrow(TarRefused);
     await expect(read(...many)).rejects.toThrow('over 10 files');
@@ -157,15 +157,15 @@ describe('tar on the channel', () => {
     await expect(read(tarEntry({ name: 'a', content: Buffer.alloc(4_097) }))).rejects.toThrow('over 4096 bytes');
   });
 
-  it('D13 a pax header may name a file, and a size that lies short makes the rest no archive', async () => {
+  it('D13 a pax header may name a file; a false short size makes the rest invalid', async () => {
     expect((await read(paxEntry({ path: 'long/ünï' }), file('x'))).map(({ path }) => path)).toEqual(['long/ünï']);
     const lying = [paxEntry({ size: '1' }), tarEntry({ name: 'a', content: Buffer.alloc(2_000, 'z') })];
     await expect(read(...lying)).rejects.toThrow();
   });
 
-  it('D14 an archive that is cut inside an entry, at any place, is one rejected promise', async () => {
+  it('D14 an archive that is cut off at any place inside an entry is one rejected promise', async () => {
     const whole = Buffer.concat([tarEntry({ name: 'a', content: Buffer.alloc(1_300, 1) }), file('b')]);
-    // At a border between entries nothing shows that more was to come: there the channel's end mark decides.
+    // At a border between entries, the archive does not show that more should come: there the end mark of the channel decides.
     const borders = new Set([0, 512 + 1_536, whole.length]);
     for (let length = 1; length < whole.length; length += 37) {
       if (borders.has(length)) continue;
@@ -184,7 +184,7 @@ describe('tar on the channel', () => {
     await done;
   });
 
-  it('a refused archive leaves nobody waiting, and takes what still comes without holding it', async () => {
+  it('a refused archive blocks no sender, and drops further bytes', async () => {
     const { reader, done } = createTarReader(CAPS, () => undefined);
     await reader.data(file('/absolute'));
     await expect(done).rejects.toThrow(TarRefused);
@@ -192,13 +192,13 @@ describe('tar on the channel', () => {
     reader.end();
   });
 
-  it('what the taker of a file throws refuses the archive', async () => {
+  it('an error of the file handler refuses the archive', async () => {
     const { reader, done } = createTarReader(CAPS, () => Promise.reject(new Error('no space left')));
     void reader.data(Buffer.concat([file('a'), file('b'), TAR_END]));
     await expect(done).rejects.toThrow('no space left');
   });
 
-  it('holds a sender back while a file is being taken', async () => {
+  it('makes a sender wait while the handler takes a file', async () => {
     const gates: (() => void)[] = [];
     const { reader, done } = createTarReader(CAPS, () => new Promise<void>((resolve) => gates.push(resolve)));
     let taken = false;
@@ -216,7 +216,7 @@ describe('tar on the channel', () => {
     expect(taken).toBe(true);
   });
 
-  it('never leaves an error uncaught, whatever the bytes are', async () => {
+  it('never leaves an error uncaught for any bytes', async () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 700 }).map((bytes) => Buffer.from(bytes)),
       fc

@@ -11,22 +11,22 @@ const unexpected = (): never => {
 };
 
 describe('withinDeadline()', () => {
-  it('gives what the step gives, and throws what it throws', async () => {
+  it('returns the result of the step, or throws its error', async () => {
     expect(await withinDeadline(Promise.resolve(7), { limitMs: 10, overdue: unexpected })).toBe(7);
     const failure = new Error('the step failed');
     await expect(withinDeadline(Promise.reject(failure), { limitMs: 10, overdue: unexpected })).rejects.toBe(failure);
   });
 
-  it('gives what a callback has answered at once', async () => {
+  it('returns a plain value', async () => {
     const over = new AbortController();
     const answered: unknown = { allow: true };
     expect(await withinDeadline(answered, { limitMs: 10, overdue: unexpected, signal: over.signal })).toBe(answered);
-    // Nobody listens any more: a rejection that nobody takes would end the process.
+    // No listener is left: an unhandled rejection would end the process.
     expect(getEventListeners(over.signal, 'abort')).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('gives or throws what `overdue` does when the limit passes, not before', async () => {
+  it('returns or throws the outcome of `overdue` when the limit passes, not before', async () => {
     const asked = vi.fn(() => 'late');
     const waited = withinDeadline<string>(NEVER, { limitMs: 50, overdue: asked });
     const refused = withinDeadline(NEVER, { limitMs: 50, overdue: unexpected });
@@ -38,7 +38,7 @@ describe('withinDeadline()', () => {
     await refusal;
   });
 
-  it('ends with the reason of an abort, also of one that came before a finished step', async () => {
+  it('ends with the reason of an abort, also if the abort precedes a finished step', async () => {
     const reason = new Error('not wanted');
     const abort = new AbortController();
     const waited = withinDeadline(NEVER, { limitMs: 50, overdue: unexpected, signal: abort.signal });
@@ -48,7 +48,7 @@ describe('withinDeadline()', () => {
     await expect(withinDeadline(Promise.resolve(1), { limitMs: 50, overdue: unexpected, signal })).rejects.toBe(reason);
   });
 
-  it('leaves neither a timer nor a listener, however it ends', async () => {
+  it('leaves neither a timer nor a listener', async () => {
     const { signal } = new AbortController();
     const waiting = withinDeadline(Promise.resolve(1), { limitMs: 50, overdue: unexpected, signal });
     expect(vi.getTimerCount()).toBe(1);
@@ -58,7 +58,7 @@ describe('withinDeadline()', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  it('a step that fails after its deadline is no unhandled rejection', async () => {
+  it('handles the rejection of a step after its deadline', async () => {
     const { promise, reject } = Promise.withResolvers<number>();
     const waited = withinDeadline(promise, { limitMs: 5, overdue: () => 0 });
     await vi.advanceTimersByTimeAsync(5);

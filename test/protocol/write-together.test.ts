@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { writeTogether } from '../../src/protocol/channel/write-together.ts';
 
-/** Keeps the pieces of each write that the system would see; `done` of the write is called a turn later. */
+/** Records the pieces of each write to the system. Calls `done` of the write one turn later. */
 class CountedWrites extends Writable {
   readonly writes: string[][] = [];
   readonly #failure: Error | undefined;
@@ -27,7 +27,7 @@ class CountedWrites extends Writable {
 
 const pieces = (...texts: string[]): { chunk: Buffer }[] => texts.map((text) => ({ chunk: Buffer.from(text) }));
 
-/** Writes pieces together; gives what `done` was called with, one entry a call. */
+/** Writes pieces together; returns the arguments of `done`, one entry per call. */
 async function written(stream: Writable, texts: string[]): Promise<unknown[]> {
   const calls: unknown[] = [];
   writeTogether(stream, pieces(...texts), (error) => void calls.push(error ?? 'taken'));
@@ -35,14 +35,14 @@ async function written(stream: Writable, texts: string[]): Promise<unknown[]> {
   return calls;
 }
 
-it('hands pieces on in order and in one write, and says once that they were taken', async () => {
+it('writes pieces in order and in one write, and calls `done` once', async () => {
   const stream = new CountedWrites();
   expect(await written(stream, ['a', 'b', 'c'])).toEqual(['taken']);
   expect(await written(stream, ['d'])).toEqual(['taken']);
   expect(stream.writes).toEqual([['a', 'b', 'c'], ['d']]);
 });
 
-it('does not say so before the stream below has taken them', async () => {
+it('calls `done` only after the stream has taken the pieces', async () => {
   const stream = new CountedWrites();
   let taken = false;
   writeTogether(stream, pieces('a', 'b'), () => (taken = true));
@@ -52,7 +52,7 @@ it('does not say so before the stream below has taken them', async () => {
   expect(taken).toBe(true);
 });
 
-it('gives pieces to a stream that takes only one at a time', async () => {
+it('writes pieces one by one to a stream without writev', async () => {
   const seen: string[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -64,14 +64,14 @@ it('gives pieces to a stream that takes only one at a time', async () => {
   expect(seen).toEqual(['a', 'b', 'c']);
 });
 
-it('says of no pieces at once that they were taken', async () => {
+it('calls `done` also without any pieces', async () => {
   expect(await written(new CountedWrites(), [])).toEqual(['taken']);
 });
 
-it('hands on the error of the stream below, once', async () => {
+it('passes on the error of the stream once', async () => {
   const failure = new Error('EPIPE');
   const stream = new CountedWrites(failure);
-  // The stream tells of it as well.
+  // The stream emits the same error.
   stream.on('error', () => undefined);
   expect(await written(stream, ['a', 'b'])).toEqual([failure]);
   expect(await written(stream, ['c'])).toEqual([expect.objectContaining({ code: 'ERR_STREAM_DESTROYED' })]);

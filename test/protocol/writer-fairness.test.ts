@@ -15,13 +15,13 @@ import { frameBytes } from './frame-bytes.ts';
 const HANDED = 256 * 1024;
 const TURN = 64 * 1024;
 
-/** A socket that hands nothing on until it is told to, one write after the other. */
+/** A socket that takes one write and then blocks until `release`. */
 class StuckSocket extends Duplex {
   readonly written: Buffer[] = [];
   #waiting: (() => void) | undefined;
   #open = false;
   override _read(): void {
-    // What the other side says is pushed by the test.
+    // The test pushes the bytes of the other side.
   }
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.written.push(Buffer.from(chunk));
@@ -47,7 +47,7 @@ const drained = async (socket: StuckSocket): Promise<Frame[]> => {
 };
 
 describe('the writer of a channel', () => {
-  it('hands 256 KiB and a frame to a socket that does not drain, however many streams have more', async () => {
+  it('passes at most 256 KiB and a frame to a blocked socket, for any number of streams', async () => {
     const socket = new StuckSocket();
     const { channel } = openEnd(socket);
     for (let count = 0; count < 64; count += 1) void channel.openStream().write(Buffer.alloc(STREAM_WINDOW));
@@ -58,7 +58,7 @@ describe('the writer of a channel', () => {
     socket.destroy();
   });
 
-  it('lets a message overtake what streams wait with', async () => {
+  it('lets a message overtake the pending bytes of streams', async () => {
     const socket = new StuckSocket();
     const { channel } = openEnd(socket);
     for (let count = 0; count < 64; count += 1) void channel.openStream().write(Buffer.alloc(STREAM_WINDOW));
@@ -85,11 +85,11 @@ describe('the writer of a channel', () => {
       spread.push(Math.max(...all) - Math.min(...all));
     }
     expect([...sent.values()]).toEqual(Array.from({ length: 8 }, () => STREAM_WINDOW));
-    // The first one has nobody beside it until the socket is full.
+    // The first stream is alone until the socket is full.
     expect(Math.max(...spread)).toBeLessThanOrEqual(HANDED + TURN);
   });
 
-  it('sends what is last behind all that streams wait with, also for room', async () => {
+  it('sends the last message after all pending bytes of streams, also if they wait for credit', async () => {
     const socket = new StuckSocket();
     const { channel } = openEnd(socket);
     const writer = channel.openStream();
@@ -113,7 +113,7 @@ describe('the writer of a channel', () => {
     ]);
   });
 
-  it('opens and ends 70,000 streams, one after the other, and keeps none', async () => {
+  it('opens and ends 70,000 streams in sequence without keeping any', async () => {
     const [left, right] = duplexPair().map((duplex) => openEnd(duplex)) as [
       ReturnType<typeof openEnd>,
       ReturnType<typeof openEnd>,
@@ -131,7 +131,7 @@ describe('the writer of a channel', () => {
     expect(ended).toBe(70_000);
     expect([left.closings, right.closings]).toEqual([[], []]);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 * 1024);
-    // A number that has had its stream is none for another.
+    // Stream numbers are not reused.
     expect(() => right.channel.receive(70_000, { data: () => undefined, end: () => undefined })).toThrow(
       'not a new one',
     );
