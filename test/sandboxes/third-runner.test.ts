@@ -15,7 +15,7 @@ describeRunner({
   },
 });
 
-it('a runner of a name that nobody here knows takes jobs, and its name stands in results', async () => {
+it('a runner with an unknown name takes jobs, and results contain its name', async () => {
   await using orchestrator = createOrchestrator({ runners: [createPlainRunner(), createLocalRunner()] });
   const result = await orchestrator.exec({ code: 'export default 7', runner: 'plain', isolation: 'none' });
   expect(result).toMatchObject({ outcome: 'succeeded', value: 7, runner: 'plain', isolation: 'none' });
@@ -28,7 +28,7 @@ it('a runner of a name that nobody here knows takes jobs, and its name stands in
   expect(bomb.outcome).toBe('out_of_memory');
 });
 
-it('a runner that is not given is refused by the names that are', async () => {
+it('a missing runner is refused with the names of the given ones', async () => {
   await using orchestrator = createOrchestrator({ runners: [createPlainRunner()] });
   await expect(orchestrator.exec({ code: '1', runner: 'plan' })).rejects.toMatchObject({
     code: 'runner.unavailable',

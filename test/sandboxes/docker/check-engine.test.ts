@@ -6,7 +6,7 @@ import { checkEngine } from '../../../src/sandboxes/docker/engine/check-engine.t
 import { abortable, connectEngine } from '../../../src/sandboxes/docker/engine/engine.ts';
 import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';
 
-/** The account of an engine that can do everything; engines of the kinds below cannot all be started on one machine. */
+/** The info of an engine with all abilities. The other kinds below cannot all be started on one machine. */
 const ACCOUNT = {
   KernelVersion: '6.1.0-x',
   NCPU: 4,
@@ -24,7 +24,7 @@ const ACCOUNT = {
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-/** The address of something that gives this account of itself and knows nothing else. */
+/** The address of a server that answers the info call with this account. */
 async function engineWith(account: Record<string, unknown>): Promise<string> {
   server = createServer((request, response) => {
     const known = request.url?.endsWith('/info') ? account : request.url?.endsWith('/version') ? {} : [];
@@ -35,7 +35,7 @@ async function engineWith(account: Record<string, unknown>): Promise<string> {
 }
 
 describe('checkEngine()', () => {
-  it('reports what an engine is', async () => {
+  it('reports version and abilities of an engine', async () => {
     const engine = await connectEngine({ host: await engineWith(ACCOUNT) });
     expect(await checkEngine(engine)).toEqual({
       version: '28.0.0',
@@ -49,7 +49,7 @@ describe('checkEngine()', () => {
     });
   });
 
-  it('knows a rootless engine, one without AppArmor, and an old one', async () => {
+  it('reports a rootless engine, an engine without AppArmor, and an old engine', async () => {
     const rootless = {
       ...ACCOUNT,
       SecurityOptions: ['name=seccomp,profile=builtin', 'name=rootless', 'name=cgroupns'],
@@ -89,7 +89,7 @@ describe('checkEngine()', () => {
     await expect(checkEngine(engine)).rejects.toMatchObject({
       code: 'runner.isolation-unmet',
       message: expect.stringContaining(reason) as string,
-      hint: expect.stringContaining('a rootless one needs') as string,
+      hint: expect.stringContaining('a rootless engine needs') as string,
     });
   });
 
@@ -102,8 +102,8 @@ describe('checkEngine()', () => {
   });
 });
 
-describe('doctor on an engine', () => {
-  it('that is rootless says so', async () => {
+describe('doctor', () => {
+  it('reports a rootless engine', async () => {
     const host = await engineWith({ ...ACCOUNT, SecurityOptions: ['name=seccomp', 'name=rootless'] });
     const [engine] = await examineEngine({ env: { DOCKER_HOST: host } });
     expect(engine).toMatchObject({
@@ -113,7 +113,7 @@ describe('doctor on an engine', () => {
     });
   });
 
-  it('that cannot limit processes names that', async () => {
+  it('reports an engine that cannot limit processes', async () => {
     const host = await engineWith({ ...ACCOUNT, PidsLimit: false });
     expect(await examineEngine({ env: { DOCKER_HOST: host } })).toMatchObject([
       { id: 'docker', ok: false, found: 'Cannot use the Docker engine: it cannot limit processes.' },

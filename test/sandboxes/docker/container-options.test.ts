@@ -36,7 +36,7 @@ afterAll(async () => {
   await runner?.close();
 });
 
-/** The engine's account of a container that the runner made: what stands here holds, whatever was asked for. */
+/** Checks the engine's report of a container of the runner. It must hold for every request. */
 function line(name: string, check: () => void | Promise<void>): void {
   dockerTest(name, {}, async () => await check());
 }
@@ -51,7 +51,7 @@ function nothing(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-describe('A33 the container that the runner makes', () => {
+describe('A33 a container of the runner', () => {
   line('has no network', () => {
     expect(config()['NetworkMode']).toBe('none');
     expect(seen.Config).toMatchObject({ NetworkDisabled: true });
@@ -61,7 +61,7 @@ describe('A33 the container that the runner makes', () => {
     expect(seen.NetworkSettings.Ports).toEqual({});
   });
 
-  line('is started as uid 0 with exactly the four capabilities of a supervisor, and no way to more', () => {
+  line('starts as uid 0 with exactly the four capabilities of the supervisor, and cannot gain more', () => {
     expect(seen.Config.User).toBe('0:0');
     expect(config()['Privileged']).toBe(false);
     expect(config()['CapDrop']).toEqual(['ALL']);
@@ -74,7 +74,7 @@ describe('A33 the container that the runner makes', () => {
     expect(config()['SecurityOpt']).toContain('no-new-privileges');
   });
 
-  line('is under our own seccomp profile, and the engine’s AppArmor profile where it has one', async () => {
+  line('has skillcell’s seccomp profile, and the engine’s AppArmor profile if there is one', async () => {
     const options = config()['SecurityOpt'] as string[];
     const profile = options.find((option) => option.startsWith('seccomp='));
     expect(JSON.parse(profile?.slice('seccomp='.length) ?? '')).toEqual(seccompEngineProfile());
@@ -119,7 +119,7 @@ describe('A33 the container that the runner makes', () => {
     expect(nothing(seen.Config.Volumes)).toBe(true);
   });
 
-  line('writes only into tmpfs of a size and a number of files, without devices and other owners’ rights', () => {
+  line('writes only into tmpfs with a limited size and number of files, without devices and setuid', () => {
     const tmpfs = config()['Tmpfs'] as Record<string, string>;
     expect(Object.keys(tmpfs).toSorted()).toEqual(['/skills', '/tmp', '/value', '/workspace']);
     let sum = config()['ShmSize'] as number;
@@ -136,7 +136,7 @@ describe('A33 the container that the runner makes', () => {
     expect(sum).toBeLessThan(config()['Memory'] as number);
   });
 
-  line('has every limit, of the job and the supervisor’s share', () => {
+  line('has the limits of the job plus the supervisor’s share', () => {
     expect(config()['Memory']).toBe((300 + 2 * 40 + 72 + 64) * MIB);
     expect(config()['MemorySwap']).toBe(config()['Memory']);
     expect(config()['NanoCpus']).toBe(1.5e9);
@@ -163,7 +163,7 @@ describe('A33 the container that the runner makes', () => {
     expect(nothing(seen.Config.Healthcheck)).toBe(true);
   });
 
-  line('is of an image by its id, and says who owns it and nothing of anybody else', () => {
+  line('uses an image by its id, and has only labels of its owner', () => {
     expect(image).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(seen.Image).toBe(image);
     expect(seen.Config.Image).toBe(image);
@@ -176,7 +176,7 @@ describe('A33 the container that the runner makes', () => {
     } = seen.Config.Labels;
     expect([managed, owner, attempt]).toEqual(['true', ownerName(currentOwner()), '1']);
     expect(job).toMatch(/^skillcell-[0-9a-f]+$/);
-    // What is left comes from the image.
+    // The other labels come from the image.
     expect(Object.keys(rest).toSorted()).toEqual(['skillcell.bundle', 'skillcell.flavor']);
   });
 
@@ -190,7 +190,7 @@ describe('A33 the container that the runner makes', () => {
     expect(JSON.stringify([seen.Config, seen.Name, seen.HostConfig])).not.toContain(process.cwd());
   });
 
-  line('has a command line that says the level and the language, and nothing of a job', () => {
+  line('has a command line with the level and the language, but nothing of a job', () => {
     expect(seen.Config.Entrypoint?.slice(0, 1)).toEqual(['/usr/local/bin/node']);
     expect(seen.Config.Cmd).toEqual(expect.arrayContaining(['--level=container', '--language=python']));
     expect(seen.Config.WorkingDir).toBe('/');
@@ -200,7 +200,7 @@ describe('A33 the container that the runner makes', () => {
 describe('the configuration of any container', () => {
   const parts = { name: 'skillcell-0', owner: 'owner', image: 'sha256:0', runtime: undefined, appArmor: false };
 
-  test('keeps what can be written below the memory limit, whatever the limits are', () => {
+  test('keeps all writable space below the memory limit, for all limits', () => {
     for (const memoryMib of [1, 16, 32, 33, 64, 512, 4096]) {
       for (const workspaceMib of [1, 128, 4096]) {
         const { HostConfig } = containerOptions(
@@ -217,17 +217,17 @@ describe('the configuration of any container', () => {
     }
   });
 
-  test('differs between languages by one word only', () => {
+  test('differs between languages only in the command line', () => {
     const [first, ...others] = languageNames().map((language) => containerOptions({ ...SPEC, language }, parts));
     for (const other of others) expect({ ...other, Cmd: [] }).toEqual({ ...first, Cmd: [] });
   });
 
-  test('names a runtime only where a kernel of its own is asked for', () => {
+  test('names a runtime only if one is given', () => {
     expect(containerOptions(SPEC, parts).HostConfig).not.toHaveProperty('Runtime');
     expect(containerOptions(SPEC, { ...parts, runtime: 'runsc' }).HostConfig?.Runtime).toBe('runsc');
   });
 
-  test('asks for AppArmor where the engine has it', () => {
+  test('requests AppArmor if the engine has it', () => {
     expect(containerOptions(SPEC, { ...parts, appArmor: true }).HostConfig?.SecurityOpt).toContain(
       'apparmor=docker-default',
     );

@@ -31,7 +31,7 @@ async function openData(): Promise<Orchestrator> {
 }
 
 dockerTest(
-  'the data image builds, and a second build takes every layer of the first',
+  'the data image builds, and a second build reuses every layer of the first',
   { timeout: BUILD_MS },
   async () => {
     const { engine } = await dockerImage();
@@ -73,7 +73,7 @@ skillcell.set_value({'total': total.to_dict(), 'cell': book['Regions']['B2'].val
 `;
 
 dockerTest(
-  'an ordinary analysis runs in the data image, and leaves its files and nothing else',
+  'an ordinary analysis runs in the data image, and leaves only its files',
   { timeout: BUILD_MS },
   async () => {
     const data = await openData();
@@ -120,7 +120,7 @@ found = {d.metadata["Name"].lower(): f'{d.metadata["Name"]} {d.version}' for d i
 print(", ".join(found[name] for name in sorted(found)))`;
 
 dockerTest(
-  'a prompt names the packages of its image, which programs can import, and the same each time',
+  'a prompt always names the same packages, which programs can import from its image',
   { timeout: BUILD_MS },
   async () => {
     const job = { runner: 'docker', isolation: 'container', language: 'python' } as const;
@@ -143,7 +143,7 @@ dockerTest(
 );
 
 dockerTest(
-  'the slim image lacks these packages, so it is the data image that was used',
+  'the slim image lacks these packages, so the tests above used the data image',
   { timeout: BUILD_MS },
   async () => {
     const { bundle } = await dockerImage();

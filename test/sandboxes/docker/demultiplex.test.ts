@@ -14,7 +14,7 @@ function frame(stream: number, payload: Uint8Array): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** An attached stream that a test feeds by hand, and what was written to it. */
+/** An attached stream that a test feeds by hand, with its recorded writes. */
 class Attached extends Duplex {
   readonly written: Buffer[] = [];
   reads = 0;
@@ -27,11 +27,11 @@ class Attached extends Duplex {
   }
 }
 
-/** Keeps the pieces of each write that the system would see. */
+/** Records the pieces of each write to the system. */
 class CountedWrites extends Duplex {
   readonly writes: string[][] = [];
   override _read(): void {
-    // Nothing comes.
+    // There is no input.
   }
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.writes.push([chunk.toString('latin1')]);
@@ -49,7 +49,7 @@ async function collect(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Feeds chunks and gives what came out of both streams. */
+/** Feeds chunks and returns the output of both streams. */
 async function through(chunks: readonly Buffer[]): Promise<{ stdout: Buffer; stderr: Buffer }> {
   const attached = new Attached();
   const errors: Buffer[] = [];
@@ -59,7 +59,7 @@ async function through(chunks: readonly Buffer[]): Promise<{ stdout: Buffer; std
   return { stdout: await stdout, stderr: Buffer.concat(errors) };
 }
 
-/** Resolves with the error that a stream ends with, and what it had given until then. */
+/** Resolves with the error that ends a stream, and the number of bytes before it. */
 async function failure(chunks: readonly Buffer[]): Promise<{ error: Error; given: number }> {
   const attached = new Attached();
   const duplex = demultiplex(attached, () => undefined);
@@ -75,7 +75,7 @@ async function failure(chunks: readonly Buffer[]): Promise<{ error: Error; given
 const frames = fc.array(fc.tuple(fc.constantFrom(1, 2), fc.uint8Array({ maxLength: 300 })), { maxLength: 40 });
 
 describe('any stream', () => {
-  test('comes out byte for byte, however it is cut into chunks', async () => {
+  test('comes out byte for byte, for any split into chunks', async () => {
     await fc.assert(
       fc.asyncProperty(frames, fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1 }), async (given, sizes) => {
         const bytes = Buffer.concat(given.map(([stream, payload]) => frame(stream, payload)));
@@ -95,7 +95,7 @@ describe('any stream', () => {
     );
   });
 
-  test('that is none ends with an error, and never with garbage', async () => {
+  test('ends with an error at garbage, and never passes it on', async () => {
     await fc.assert(
       fc.asyncProperty(frames, fc.uint8Array({ minLength: 8, maxLength: 100 }), async (given, garbage) => {
         const valid =
@@ -125,7 +125,7 @@ describe('tiny frames', () => {
     });
   }
 
-  test('M1 which end the client’s own demultiplexer', () => {
+  test('M1 break the client’s own demultiplexer', () => {
     const chunk = Buffer.concat(Array.from({ length: 10_000 }, () => frame(1, Buffer.from('x'))));
     const stream = new PassThrough();
     const sink = new PassThrough();
@@ -145,7 +145,7 @@ describe('tiny frames', () => {
 });
 
 describe('large frames', () => {
-  test('M3 takes one of 64 MiB in pieces, in time that grows with its size only', async () => {
+  test('M3 pass in pieces, in linear time: 64 MiB', async () => {
     const attached = new Attached();
     let bytes = 0;
     const duplex = demultiplex(attached, () => undefined);
@@ -165,7 +165,7 @@ describe('large frames', () => {
     expect(process.threadCpuUsage(cpu).user / 1_000).toBeLessThan(3_000);
   });
 
-  test('C04 passes the bytes of one that claims 4 GiB as they come, and holds none', async () => {
+  test('C04 pass at once without memory for their claimed size: 4 GiB', async () => {
     const attached = new Attached();
     const duplex = demultiplex(attached, () => undefined);
     const base = process.memoryUsage().arrayBuffers;
@@ -175,21 +175,21 @@ describe('large frames', () => {
     expect(chunk.toString()).toBe('first bytes');
     expect(process.memoryUsage().arrayBuffers - base).toBeLessThan(MIB);
     attached.push(null);
-    // What it claimed never came: that is the end of the stream, and the channel above says what is missing.
+    // The stream ends before the claimed size; the channel above reports the missing bytes.
     await new Promise((resolve) => duplex.resume().once('end', resolve));
   });
 });
 
-describe('what is no such stream', () => {
+describe('any other stream', () => {
   const cases: [string, Buffer][] = [
-    ['a stream of no known number', Buffer.from([3, 0, 0, 0, 0, 0, 0, 1, 65])],
+    ['an unknown stream number', Buffer.from([3, 0, 0, 0, 0, 0, 0, 1, 65])],
     ['stdin', Buffer.from([0, 0, 0, 0, 0, 0, 0, 1, 65])],
-    ['zeros that are none', Buffer.from([1, 0, 1, 0, 0, 0, 0, 1, 65])],
-    ['the words of a terminal', Buffer.from('bash: warning: \u001b[31mno multiplexing\u001b[0m\r\n')],
-    ['the words of a proxy', Buffer.from('HTTP/1.1 502 Bad Gateway\r\n\r\n')],
+    ['a header without its zeros', Buffer.from([1, 0, 1, 0, 0, 0, 0, 1, 65])],
+    ['the text of a terminal', Buffer.from('bash: warning: \u001b[31mno multiplexing\u001b[0m\r\n')],
+    ['the text of a proxy', Buffer.from('HTTP/1.1 502 Bad Gateway\r\n\r\n')],
   ];
   for (const [what, bytes] of cases) {
-    test(`C05 ends at ${what}, and passes nothing of it`, async () => {
+    test(`C05 ends at ${what}, and does not pass it on`, async () => {
       const { error, given } = await failure([frame(1, Buffer.from('good')), bytes]);
       expect(error.message).toContain('no multiplexed stream');
       expect(given).toBeLessThanOrEqual(4);
@@ -198,7 +198,7 @@ describe('what is no such stream', () => {
 });
 
 describe('the other side', () => {
-  test('C06 stops the engine’s socket while nobody reads, and goes on when somebody does', async () => {
+  test('C06 is paused while the reader does not read, and resumes with it', async () => {
     const attached = new Attached();
     const duplex = demultiplex(attached, () => undefined);
     const piece = frame(1, Buffer.alloc(16 * 1024, 1));
@@ -215,7 +215,7 @@ describe('the other side', () => {
     expect((await collect(duplex)).length).toBe(sent * 16 * 1024);
   });
 
-  test('gets what is written, and its end', async () => {
+  test('gets all writes and the end', async () => {
     const attached = new Attached();
     const duplex = demultiplex(attached, () => undefined);
     duplex.write('one');
@@ -225,7 +225,7 @@ describe('the other side', () => {
     duplex.destroy();
   });
 
-  test('gets what is written in one tick in one piece', async () => {
+  test('gets all writes of one tick in one piece', async () => {
     const attached = new CountedWrites();
     const duplex = demultiplex(attached, () => undefined);
     duplex.cork();
@@ -237,7 +237,7 @@ describe('the other side', () => {
     duplex.destroy();
   });
 
-  test('gets the messages of a channel that are sent in one tick in one piece', async () => {
+  test('gets all messages that a channel sends in one tick in one piece', async () => {
     const attached = new CountedWrites();
     const { channel } = openEnd(demultiplex(attached, () => undefined));
     channel.sendEvent({ event: 1 });
@@ -251,7 +251,7 @@ describe('the other side', () => {
     channel.close();
   });
 
-  test('ends with the engine’s error, and is closed with ours', async () => {
+  test('passes on the error of the engine, and is closed when the duplex is destroyed', async () => {
     const attached = new Attached();
     const duplex = demultiplex(attached, () => undefined);
     const failed = new Promise<Error>((resolve) => duplex.once('error', resolve));

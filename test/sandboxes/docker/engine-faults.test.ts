@@ -15,10 +15,10 @@ import { listOwnContainers, ownContainers } from '../../fixtures/own-containers.
 import { until } from '../../fixtures/until.ts';
 import { startQuietClock } from '../../fixtures/quiet-clock.ts';
 
-/** Issue and command line promise an answer within ten seconds. */
+/** The command line promises an answer within ten seconds. */
 const MOST_MS = 10_000;
 
-/** Runs one job at an engine of this address, and gives its result or the error, and how long it took. */
+/** Runs one job at the engine of this address, and returns its result or error, and its duration. */
 async function jobAt(host: string): Promise<{ result?: JobResult; error?: SkillcellError; tookMs: number }> {
   const { bundle } = await dockerImage();
   await using orchestrator = createOrchestrator({ runners: [createDockerRunner({ host, bundle })] });
@@ -43,8 +43,8 @@ function fault(name: string, change: AnswerChange, code: string): void {
   });
 }
 
-describe('an engine that is not well', () => {
-  dockerTest('the same way, but with nothing changed, runs jobs', {}, async () => {
+describe('a faulty engine', () => {
+  dockerTest('runs jobs if the proxy changes no answer', {}, async () => {
     await using engine = await changedEngine(() => undefined);
     const { result, error } = await jobAt(engine.host);
     expect(error).toBeUndefined();
@@ -52,14 +52,14 @@ describe('an engine that is not well', () => {
     expect(engine.paths.filter((path) => path.startsWith('POST /containers/create'))).toHaveLength(1);
   });
 
-  dockerTest('F11 one clear error within ten seconds: it takes the connection and is silent', {}, async () => {
+  dockerTest('F11 one clear error within ten seconds: it accepts the connection and is silent', {}, async () => {
     await using engine = await silentEngine();
     const { error, tookMs } = await jobAt(engine.host);
     expect(error?.code).toBe('engine.unavailable');
     expect(tookMs).toBeLessThan(MOST_MS);
   });
 
-  dockerTest('F11 one clear error at once: nobody listens', {}, async () => {
+  dockerTest('F11 one clear error at once: the connection is refused', {}, async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
@@ -69,7 +69,7 @@ describe('an engine that is not well', () => {
     expect(tookMs).toBeLessThan(5_000);
   });
 
-  dockerTest('F11 one clear error at once: a socket of something else, a file, no file', {}, async () => {
+  dockerTest('F11 one clear error at once: a socket of another server, a folder, a missing file', {}, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'engine-'));
     const other = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -92,9 +92,9 @@ describe('an engine that is not well', () => {
     (path: RegExp, answer: ReturnType<AnswerChange>): AnswerChange =>
     (asked) =>
       path.test(asked) ? answer : undefined;
-  // Side by side, since each takes its whole deadline.
+  // In parallel, because each takes its whole deadline.
   dockerTest(
-    'F11 one clear error within ten seconds: it hangs when asked for images, when it creates, attaches, or starts',
+    'F11 one clear error within ten seconds: it hangs when it lists images, creates, attaches, or starts',
     {},
     async () => {
       const places = [/^GET \/images/, /^POST \/containers\/create/, /\/attach/, /\/start/];
@@ -119,12 +119,8 @@ describe('an engine that is not well', () => {
     at(/\/start/, { status: 500, body: '{"message":"OCI runtime create failed"}' }),
     'engine.failed',
   );
-  fault('it cuts its answer', at(/^GET \/info/, 'cut'), 'engine.unavailable');
-  fault(
-    'it is none, but a page',
-    at(/^GET \/info/, { status: 200, body: '<html>hello</html>' }),
-    'runner.isolation-unmet',
-  );
+  fault('it breaks off its answer', at(/^GET \/info/, 'cut'), 'engine.unavailable');
+  fault('it is a web server', at(/^GET \/info/, { status: 200, body: '<html>hello</html>' }), 'runner.isolation-unmet');
 
   const info =
     (change: Record<string, unknown>): AnswerChange =>
@@ -134,7 +130,7 @@ describe('an engine that is not well', () => {
         : undefined;
   const unmet: [string, Record<string, unknown>][] = [
     ['A36 refuses an engine without seccomp', { SecurityOptions: ['name=apparmor'] }],
-    ['A36 refuses an engine that says nothing of its security', { SecurityOptions: null }],
+    ['A36 refuses an engine that does not report its security options', { SecurityOptions: null }],
     ['A36 refuses an engine that cannot limit memory', { MemoryLimit: false }],
     ['A36 refuses an engine that cannot limit processes', { PidsLimit: false }],
     ['A36 refuses an engine that cannot limit processors', { CpuCfsQuota: false }],
@@ -149,24 +145,28 @@ describe('an engine that is not well', () => {
     });
   }
 
-  dockerTest('F10 a connection that is cut while a job runs ends it as lost, and leaves nothing', {}, async () => {
-    await using engine = await engineByTcp();
-    const { bundle } = await dockerImage();
-    await using orchestrator = createOrchestrator({ runners: [createDockerRunner({ host: engine.host, bundle })] });
-    const stream = orchestrator.stream({
-      kind: 'exec',
-      language: 'bash',
-      isolation: 'container',
-      code: 'echo on; sleep 20',
-    });
-    const ended = stream.result.catch((error: unknown) => error as SkillcellError);
-    for await (const event of stream) if (event.type === 'output') break;
-    engine.cut();
-    expect(await ended).toMatchObject({ code: 'sandbox.lost' });
-    await until(async () => (await ownContainers()).length === 0, 'nothing to be left');
-  });
+  dockerTest(
+    'F10 a connection that breaks during a job ends the job as lost, and leaves no container',
+    {},
+    async () => {
+      await using engine = await engineByTcp();
+      const { bundle } = await dockerImage();
+      await using orchestrator = createOrchestrator({ runners: [createDockerRunner({ host: engine.host, bundle })] });
+      const stream = orchestrator.stream({
+        kind: 'exec',
+        language: 'bash',
+        isolation: 'container',
+        code: 'echo on; sleep 20',
+      });
+      const ended = stream.result.catch((error: unknown) => error as SkillcellError);
+      for await (const event of stream) if (event.type === 'output') break;
+      engine.cut();
+      expect(await ended).toMatchObject({ code: 'sandbox.lost' });
+      await until(async () => (await ownContainers()).length === 0, 'nothing to be left');
+    },
+  );
 
-  dockerTest('F12 a container that somebody paused, stopped or removed is gone all the same', {}, async () => {
+  dockerTest('F12 a container that was paused, stopped or removed is still cleaned up', {}, async () => {
     const { bundle, engine } = await dockerImage();
     for (const accident of ['pause', 'stop', 'kill', 'remove'] as const) {
       await using runner = createDockerRunner({ bundle });
@@ -192,7 +192,7 @@ describe('an engine that is not well', () => {
 });
 
 describe('an engine by TCP', () => {
-  dockerTest('C03 gives every byte of 20,000 writes of one, though the event loop is busy', {}, async () => {
+  dockerTest('C03 passes on every byte of 20,000 one-byte writes, even if the event loop is busy', {}, async () => {
     await using engine = await engineByTcp();
     const client = await connectEngine({ host: engine.host });
     const { image } = await dockerImage();
@@ -213,7 +213,7 @@ describe('an engine by TCP', () => {
       });
       const ended = new Promise((resolve) => channel.once('close', resolve));
       await container.start();
-      // Meanwhile all frames arrive, and then at once.
+      // All frames arrive during this time and are then read at once.
       const until = performance.now() + 700;
       while (performance.now() < until);
       await ended;

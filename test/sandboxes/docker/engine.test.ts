@@ -9,7 +9,7 @@ it.each([
   [400, false],
   [500, false],
   [undefined, false],
-])('isGone() of an answer %j is %j, also as a cause', (status, gone) => {
+])('isGone() of the status %j is %j, also in a cause', (status, gone) => {
   expect(isGone(answered(status))).toBe(gone);
   expect(isGone(new Error('Cannot remove it.', { cause: answered(status) }))).toBe(gone);
 });

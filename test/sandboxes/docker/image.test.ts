@@ -15,7 +15,7 @@ import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';
 import { runCli } from '../../fixtures/spawn-cli.ts';
 import { startQuietClock } from '../../fixtures/quiet-clock.ts';
 
-/** What a shell in a container of an image prints. The container has no network, and is removed at its end. */
+/** The output of a shell in a container of an image. The container has no network, and is removed at its end. */
 async function inside(engine: Docker, image: string, script: string): Promise<string> {
   const container = await engine.createContainer({
     Image: image,
@@ -37,14 +37,14 @@ async function inside(engine: Docker, image: string, script: string): Promise<st
 
 const RAISING = 'find / -xdev -perm /6000 -type f | sort';
 
-dockerTest('the image has no file that raises rights, though its base has', {}, async () => {
+dockerTest('the image has no setuid or setgid files, although its base has', {}, async () => {
   const { engine, image } = await dockerImage();
   expect(await inside(engine, image, RAISING)).toBe('');
   const base = await baseOf(engine);
   expect(await inside(engine, base, RAISING)).toContain('/usr/bin/passwd');
 });
 
-/** The base is the image that the lowest layers of ours are. */
+/** The base image, whose layers are the lowest layers of the image. */
 async function baseOf(engine: Docker): Promise<string> {
   const { image } = await dockerImage();
   const layersOf = async (name: string): Promise<string[]> =>
@@ -57,46 +57,42 @@ async function baseOf(engine: Docker): Promise<string> {
   throw new Error('no image is the base of ours');
 }
 
-dockerTest('the image keeps nothing of its package manager, and no logs', {}, async () => {
+dockerTest('the image has no files of the package manager and no logs', {}, async () => {
   const { engine, image } = await dockerImage();
   const found = await inside(engine, image, 'find /var/lib/apt/lists /var/cache/apt /var/log -xdev -type f');
   expect(found).toBe('');
 });
 
-dockerTest(
-  'the image has an account for the supervisor and one for user code, neither with a password',
-  {},
-  async () => {
-    const { engine, image } = await dockerImage();
-    expect(
-      await inside(
-        engine,
-        image,
-        'id supervisor; id sandbox; stat -c "%u %a %n" / /opt/skillcell /opt/skillcell/entry.cjs /workspace',
-      ),
-    ).toBe(
-      [
-        'uid=10001(supervisor) gid=10001(supervisor) groups=10001(supervisor)',
-        'uid=10002(sandbox) gid=10002(sandbox) groups=10002(sandbox)',
-        '0 755 /',
-        '0 755 /opt/skillcell',
-        '0 644 /opt/skillcell/entry.cjs',
-        '0 755 /workspace',
-      ].join('\n'),
-    );
-    const hashes = await inside(engine, image, 'cut -d: -f1,2 /etc/shadow');
-    expect(hashes).toContain('sandbox:!');
-    expect(hashes.split('\n').filter((row) => !/:[!*]+$/.test(row))).toEqual([]);
-  },
-);
+dockerTest('the image has accounts without a password for the supervisor and for user code', {}, async () => {
+  const { engine, image } = await dockerImage();
+  expect(
+    await inside(
+      engine,
+      image,
+      'id supervisor; id sandbox; stat -c "%u %a %n" / /opt/skillcell /opt/skillcell/entry.cjs /workspace',
+    ),
+  ).toBe(
+    [
+      'uid=10001(supervisor) gid=10001(supervisor) groups=10001(supervisor)',
+      'uid=10002(sandbox) gid=10002(sandbox) groups=10002(sandbox)',
+      '0 755 /',
+      '0 755 /opt/skillcell',
+      '0 644 /opt/skillcell/entry.cjs',
+      '0 755 /workspace',
+    ].join('\n'),
+  );
+  const hashes = await inside(engine, image, 'cut -d: -f1,2 /etc/shadow');
+  expect(hashes).toContain('sandbox:!');
+  expect(hashes.split('\n').filter((row) => !/:[!*]+$/.test(row))).toEqual([]);
+});
 
-dockerTest('the image says which bundle and which flavor it holds', {}, async () => {
+dockerTest('the image has labels for its bundle and its flavor', {}, async () => {
   const { engine, image, bundle } = await dockerImage();
   const { Config } = await engine.getImage(image).inspect();
   expect(Config.Labels).toEqual({ 'skillcell.bundle': bundle.digest, 'skillcell.flavor': 'slim' });
 });
 
-/** Asks V8 whether it takes the code that was compiled ahead, as the program that starts the entry does. */
+/** Checks that V8 accepts the code cache, in the same way as the program that starts the entry. */
 const ACCEPTED = `
 const { readFileSync } = require('node:fs');
 const { wrap } = require('node:module');
@@ -109,7 +105,7 @@ const ask = (change) => {
 };
 console.log(JSON.stringify({ same: ask(''), changed: ask('// another source') }));`;
 
-dockerTest('the image has the entry compiled ahead, and the Node of its containers accepts that', {}, async () => {
+dockerTest('the image has a code cache of the entry that the Node of its containers accepts', {}, async () => {
   const { engine, image } = await dockerImage();
   const { memoryMib, cpus, pids, workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
   const limits = { memoryMib, cpus, pids, workspaceMib, workspaceInodes };
@@ -118,19 +114,19 @@ dockerTest('the image has the entry compiled ahead, and the Node of its containe
   expect(made.Cmd).toContain('--code-cache=/opt/skillcell/code-cache');
   const [node = '', ...flags] = (made.Entrypoint as string[]).slice(0, -1);
   const question = [node, ...flags, '-e', `'${ACCEPTED.replaceAll("'", `'\\''`)}'`].join(' ');
-  // Flags of V8 are part of what it compares; a source that differs shows that it compares at all.
+  // V8 also compares its flags. The changed source proves that V8 compares at all.
   expect(JSON.parse(await inside(engine, image, question))).toEqual({ same: false, changed: true });
 });
 
-dockerTest('the image has nothing in /tmp, though its entry was compiled ahead there', {}, async () => {
+dockerTest('the image has an empty /tmp, although its entry was compiled there', {}, async () => {
   const { engine, image } = await dockerImage();
   expect(await inside(engine, image, 'test -d /tmp && ls -A /tmp')).toBe('');
 });
 
-dockerTest('an image with another bundle is refused with the command that builds it again', {}, async () => {
+dockerTest('an image with another bundle is refused, with the build command as advice', {}, async () => {
   const { engine, bundle } = await dockerImage();
   const digest = bundle.digest.replace(/^(.{8})....../, '$1000000');
-  // The newest image may be another checkout's.
+  // The newest image may belong to another checkout.
   const { Config } = await engine.getImage(`${IMAGE_NAME}:slim`).inspect();
   const newest = Config.Labels?.[BUNDLE_LABEL] ?? '';
   expect(newest).toMatch(/^sha256:[0-9a-f]{64}$/);
@@ -149,9 +145,9 @@ dockerTest('an image with another bundle is refused with the command that builds
   await expect(start).rejects.toMatchObject({ code: 'image.stale' });
 });
 
-dockerTest('a second build takes every layer of the first, and says what it does', { timeout: 300_000 }, async () => {
+dockerTest('a second build reuses every layer of the first, and reports its steps', { timeout: 300_000 }, async () => {
   const { engine, bundle } = await dockerImage();
-  // The one that is there may be of the packed package, which has the same bundle and other rights of files.
+  // The existing image may come from the packed package, which has the same bundle but other file permissions.
   const image = await buildImage(engine, { flavor: 'slim', bundle, onProgress: () => undefined });
   const lines: string[] = [];
   expect(await buildImage(engine, { flavor: 'slim', bundle, onProgress: (line) => lines.push(line) })).toBe(image);
@@ -166,7 +162,7 @@ dockerTest('a second build takes every layer of the first, and says what it does
 let own: OwnEngine | undefined;
 afterAll(async () => await own?.[Symbol.asyncDispose]());
 
-/** A test with an engine that has nothing yet. */
+/** A test with an empty engine. */
 function emptyEngineTest(name: string, body: (host: string) => Promise<void>): void {
   ownEngineTest(name, 120_000, async () => {
     own ??= await createOwnEngine();
@@ -174,7 +170,7 @@ function emptyEngineTest(name: string, body: (host: string) => Promise<void>): v
   });
 }
 
-emptyEngineTest('without an image a job ends with exit code 3 and the command that builds it, soon', async (host) => {
+emptyEngineTest('without an image, a job fails fast with exit code 3 and the build command as advice', async (host) => {
   const elapsedMs = startQuietClock();
   for (const [flavor, command] of [
     ['slim', '`skillcell image build`'],
@@ -192,11 +188,11 @@ emptyEngineTest('without an image a job ends with exit code 3 and the command th
 });
 
 emptyEngineTest(
-  'without a registry and without mmdebstrap a build ends with exit code 3, says what is missing and leaves nothing',
+  'without a registry and without mmdebstrap, a build fails with exit code 3 and a reason, and leaves no image',
   async (host) => {
     const folder = mkdtempSync(join(tmpdir(), 'skillcell-no-mmdebstrap-'));
     try {
-      // Node alone, where commands are looked for.
+      // PATH contains only Node.
       symlinkSync(process.execPath, join(folder, 'node'));
       const { code, stdout, stderr } = await runCli(['image', 'build', '--json'], {
         env: { DOCKER_HOST: host, PATH: folder },
@@ -217,24 +213,21 @@ emptyEngineTest(
   },
 );
 
-emptyEngineTest(
-  'a maker of the base that fails on the way leaves no half base that a later build would take',
-  async (host) => {
-    const folder = mkdtempSync(join(tmpdir(), 'skillcell-broken-maker-'));
-    try {
-      symlinkSync(process.execPath, join(folder, 'node'));
-      const archive = join(folder, 'half.tar');
-      execFileSync('tar', ['-cf', archive, '-C', folder, 'node']);
-      const script = `#!/bin/sh\n[ "$1" = --version ] && exit 0\n/bin/cat ${archive}; echo "E: the mirror went away" >&2; exit 25\n`;
-      execFileSync('sh', ['-c', 'cat > "$1" && chmod +x "$1"', 'sh', join(folder, 'mmdebstrap')], { input: script });
-      const { code, stdout } = await runCli(['image', 'build', '--json'], { env: { DOCKER_HOST: host, PATH: folder } });
-      expect(code).toBe(3);
-      expect(JSON.parse(stdout)).toMatchObject({
-        error: { code: 'image.build-failed', message: 'Cannot make a base image: E: the mirror went away.' },
-      });
-      expect(await own?.client.listImages()).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  },
-);
+emptyEngineTest('a failed build of the base leaves no incomplete image that a later build would use', async (host) => {
+  const folder = mkdtempSync(join(tmpdir(), 'skillcell-broken-maker-'));
+  try {
+    symlinkSync(process.execPath, join(folder, 'node'));
+    const archive = join(folder, 'half.tar');
+    execFileSync('tar', ['-cf', archive, '-C', folder, 'node']);
+    const script = `#!/bin/sh\n[ "$1" = --version ] && exit 0\n/bin/cat ${archive}; echo "E: the mirror went away" >&2; exit 25\n`;
+    execFileSync('sh', ['-c', 'cat > "$1" && chmod +x "$1"', 'sh', join(folder, 'mmdebstrap')], { input: script });
+    const { code, stdout } = await runCli(['image', 'build', '--json'], { env: { DOCKER_HOST: host, PATH: folder } });
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'image.build-failed', message: 'Cannot make a base image: E: the mirror went away.' },
+    });
+    expect(await own?.client.listImages()).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -10,7 +10,7 @@ import { expectedOutput, outputProgram } from '../../fixtures/output/output-prog
 import { SURROUNDINGS, SURROUNDINGS_JOB } from '../../fixtures/surroundings-program.ts';
 import { atKernelEngine, KERNEL_RUNTIME, missingFor } from '../../fixtures/kernel-engine.ts';
 
-/** What level kernel promises, with gVisor, and what it does not: a list of its own. */
+/** The promises of level kernel with gVisor, and its known gaps. */
 describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
   const at = atKernelEngine({ kernelRuntime: KERNEL_RUNTIME });
 
@@ -32,7 +32,7 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
   };
   const report = async (code: string): Promise<Record<string, unknown>> => reportOf((await job({ code })).stdout.text);
 
-  test('the probe names it first, and says what it does not hold', async () => {
+  test('the probe reports it first, with the limits that it does not enforce', async () => {
     const [kernel, container] = await at.runner.probe();
     expect(kernel).toMatchObject({
       isolation: 'kernel',
@@ -66,7 +66,7 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
     ['bash', 'SIGKILL', 'write', 10_000],
     ['bash', 'end', 'child', 25_000_000],
   ] as const) {
-    test(`all of what ${language} prints by ${way} arrives, ${bytes} bytes before ${ending}`, async () => {
+    test(`the whole output of ${language} by ${way} arrives: ${bytes} bytes before ${ending}`, async () => {
       const code = outputProgram(language, ending, way, bytes);
       const { stdout, stderr } = await job({ language, code, limits: { keptOutputBytes: 32 * 1024 * 1024 } });
       const expected = expectedOutput(ending, way, bytes);
@@ -79,7 +79,7 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
     });
   }
 
-  test('user code talks to a kernel that is not the host’s', async () => {
+  test('user code runs on another kernel than the host', async () => {
     const { stdout } = await job({ language: 'bash', code: 'uname -r; dmesg | head -1' });
     expect(stdout.text).toContain('gVisor');
     expect(stdout.text.split('\n')[0]).not.toBe(release());
@@ -109,7 +109,7 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
     expect(inside['memory']).not.toBe('reached');
   });
 
-  test('there is no network, no file of the host, and a root that cannot be written', async () => {
+  test('user code has no network, no host files and a read-only root', async () => {
     const inside = await report(
       attempts('', {
         outside: 'connected(socket.AF_INET, socket.SOCK_STREAM, ("1.1.1.1", 443))',
@@ -125,7 +125,7 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
     for (const [name, value] of Object.entries(inside)) expect(value, name).not.toBe('reached');
   });
 
-  test('the size of the workspace holds, the number of its files does not', async () => {
+  test('the size of the workspace is enforced, but not its number of files', async () => {
     const code = `
 import os
 written = files = 0
@@ -142,14 +142,14 @@ print(written <= 32 * 1048576, files)`;
     expect(result.stdout.text).toMatch(/^(27|28) True 1500\n$/);
   });
 
-  test('a program finds what it finds at the other levels, but for a limit of files', async () => {
+  test('a program finds the same environment as at the other levels, except the file limit', async () => {
     const { stdout, stderr } = await job(SURROUNDINGS_JOB);
     expect(stderr.text).toBe('');
     const temporary = [48, expect.any(Number) as number, 17];
     expect(JSON.parse(stdout.text)).toEqual({ ...SURROUNDINGS, temporary });
   });
 
-  test('the deadline holds', async () => {
+  test('the deadline is enforced', async () => {
     expect(
       await job({ code: 'import time\ntime.sleep(60)', limits: { runTimeoutMs: 700, graceMs: 200 } }),
     ).toMatchObject({ outcome: 'timeout' });

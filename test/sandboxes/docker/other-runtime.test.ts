@@ -9,16 +9,16 @@ import { atKernelEngine, missingFor, OTHER_RUNTIME, SECOND_NAME } from '../../fi
 
 const LIMITS = { runTimeoutMs: 20_000 };
 
-/** Level container does not depend on the engine's own OCI runtime. */
+/** Level container does not depend on the engine's default OCI runtime. */
 for (const runtime of [SECOND_NAME, OTHER_RUNTIME] as const) {
   const title = `level container, with the runtime ${runtime}`;
-  // No installation mends this one, so that it is no failure in CI either.
+  // No installation can fix this, so it is a skip in CI, too.
   if (runtime === OTHER_RUNTIME && hasHybridGroups()) {
     test(title, ({ skip }) => skip('the control groups of this machine are in hybrid mode, which crun refuses'));
   } else describeWith(title, missingFor(runtime), () => describeRuntime(runtime));
 }
 
-/** Version 1 with an empty tree of version 2 beside it. */
+/** Control groups version 1 with an empty tree of version 2. */
 function hasHybridGroups(): boolean {
   return existsSync('/sys/fs/cgroup/unified') && !existsSync('/sys/fs/cgroup/cgroup.controllers');
 }
@@ -26,7 +26,7 @@ function hasHybridGroups(): boolean {
 function describeRuntime(runtime: string): void {
   const at = atKernelEngine({ runtime }, { pool: { size: 1, isolation: 'container' } });
 
-  test('its containers run under it, warm and cold', async () => {
+  test('containers run under it, warm and cold', async () => {
     await at.orchestrator.warm();
     const docker = await connectEngine({ host: at.engine.host });
     const waiting = await docker.listContainers();
@@ -43,7 +43,7 @@ function describeRuntime(runtime: string): void {
     }
   });
 
-  test('it is no runtime for level kernel, whatever it is called: its containers have the kernel of the engine', async () => {
+  test('level kernel refuses it, because its containers have the kernel of the engine', async () => {
     const { bundle } = await dockerImage();
     await using alike = createDockerRunner({ host: at.engine.host, kernelRuntime: runtime, bundle });
     const [kernel, container] = await alike.probe();
@@ -60,7 +60,7 @@ function describeRuntime(runtime: string): void {
     ).toEqual([]);
   });
 
-  test('it holds limits, user ids and the filter of system calls', async () => {
+  test('limits, user ids and the system call filter apply', async () => {
     const code = `
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)

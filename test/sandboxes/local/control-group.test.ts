@@ -22,7 +22,7 @@ describe('a control group', () => {
   let children: ChildProcess[];
 
   beforeEach((context) => {
-    context.skip(controlGroupLayout() === null, 'this user may make no control groups here');
+    context.skip(controlGroupLayout() === null, 'this user may not create control groups here');
     name = `test-${process.pid}-${Math.random().toString(36).slice(2)}`;
     group = createControlGroup(name, LIMITS);
     children = [];
@@ -42,27 +42,27 @@ describe('a control group', () => {
     return child;
   }
 
-  /** The value of a file of the group, by its name in version 2 and in version 1. */
+  /** The value of a file of the group, by its names in version 2 and in version 1. */
   function setting(unified: string, separate: string): string {
     const folders = group?.entrances.map((path) => dirname(path)) ?? [];
     const files = folders.flatMap((folder) => [join(folder, unified), join(folder, separate)]);
     return readFileSync(files.find((path) => existsSync(path)) ?? 'none', 'latin1').trim();
   }
 
-  it('holds the limits of the job, its workspace and the supervisor', () => {
+  it('has the limits of job, workspace and supervisor together', () => {
     expect(Number(setting('memory.max', 'memory.limit_in_bytes'))).toBe((40 + 2 * 1 + 72 + 64) * MIB);
     expect(setting('pids.max', 'pids.max')).toBe('64');
     expect(setting('cpu.max', 'cpu.cfs_quota_us')).toMatch(/^50000/);
     expect(listControlGroups()).toContain(name);
   });
 
-  it('is gone where one of its limits could not be set', () => {
+  it('is removed if one of its limits cannot be set', () => {
     const half = `${name}-half`;
     expect(() => createControlGroup(half, { ...LIMITS, cpus: Number.NaN })).toThrow(/EINVAL/);
     expect(listControlGroups()).not.toContain(half);
   });
 
-  it('counts time, memory and kills of what runs in it, and is busy meanwhile', async () => {
+  it('counts time, memory and kills of its processes, and is busy while they run', async () => {
     const child = enter(
       `exec '${process.execPath}' -e 'globalThis.x = Buffer.alloc(30 << 20, 1); console.log(1); setInterval(() => {}, 1000)'`,
     );
@@ -78,14 +78,14 @@ describe('a control group', () => {
     expect(listControlGroups()).not.toContain(name);
   });
 
-  it('B03 has the kernel kill what takes more memory, and counts it', async () => {
+  it('B03 makes the kernel kill a process that exceeds the memory limit, and counts it', async () => {
     const child = enter(`exec '${process.execPath}' -e 'Buffer.alloc(200 << 20, 1)'`);
     const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
     expect(signal).toBe('SIGKILL');
     expect(group?.usage().oomKills).toBeGreaterThan(0);
   });
 
-  it('B01 has the kernel refuse forks over the limit, and counts them', async () => {
+  it('B01 makes the kernel refuse forks over the limit, and counts them', async () => {
     const child = enter('for i in $(seq 80); do sleep 30 & done; wait');
     await until(() => (group?.usage().pidsRefused ?? 0) > 0, 'a refused fork');
     expect(
@@ -96,7 +96,7 @@ describe('a control group', () => {
     child.kill('SIGKILL');
   });
 
-  it('is destroyed with everything in it', async () => {
+  it('is destroyed with all its processes', async () => {
     const child = enter('sleep 60 & sleep 60 & echo up; wait');
     await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
     await until(() => destroyControlGroup(name), 'the end of the group');

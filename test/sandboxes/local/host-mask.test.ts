@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a job from a host process of its own with this mask. */
+/** Runs a job from a separate host process with this umask. */
 async function runUnderMask(mask: string, runner: string, level: string, language: string): Promise<JobResult> {
   const job = ['exec', '-', '--language', language, '--runner', runner, '--isolation', level, '--json'];
   const given = ['--descriptor', 'descriptor.json', '--skill', 'custom.maps', '--file', 'given', '--file', 'tool'];
@@ -46,7 +46,7 @@ async function runUnderMask(mask: string, runner: string, level: string, languag
   return JSON.parse(text) as JobResult;
 }
 
-/** The permissions of a job's files, at every level; first the mask that its program has. */
+/** The permissions of a job's files at every level, after the umask of its program. */
 const MODES = [
   '22',
   '444 SKILL.md',
@@ -79,7 +79,7 @@ async function expectModes(runner: string, level: string, language: string): Pro
   expect(stdout.text.trim().split('\n')).toEqual(MODES);
 }
 
-describe('under a host whose mask is 077, the files of a job have the permissions that they have everywhere', () => {
+describe('under a host with umask 077, the files of a job have the usual permissions', () => {
   it.each(['bash', 'javascript'])('at level none, in %s', (language) => expectModes('local', 'none', language));
 
   it('at level namespace', async (context) => {
@@ -87,7 +87,7 @@ describe('under a host whose mask is 077, the files of a job have the permission
     await expectModes('local', 'namespace', 'bash');
   });
 
-  dockerTest('as in a container', {}, async () => {
+  dockerTest('in a container', {}, async () => {
     await dockerImage();
     await expectModes('docker', 'container', 'bash');
   });

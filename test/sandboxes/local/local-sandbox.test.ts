@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { localSandbox } from '../../../src/sandboxes/local/local-sandbox.ts';
 import { until } from '../../fixtures/until.ts';
 
-test('localSandbox() keeps the end of what the programs around a sandbox complain about', async () => {
+test('localSandbox() keeps the end of the stderr of the programs around a sandbox', async () => {
   const script = 'printf "%5000s" first >&2; sleep 0.1; printf last >&2';
   const child = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
   const cleanUp = (): Promise<void> => Promise.resolve();
   const sandbox = localSandbox({ isolation: 'none', child, group: null, diagnostics: [], cleanUp });
-  await until(() => sandbox.complaint().endsWith('last'), 'the last of it');
+  await until(() => sandbox.complaint().endsWith('last'), 'the last text');
   expect(sandbox.complaint()).toBe(`${'first'.padStart(4_092)}last`);
 });

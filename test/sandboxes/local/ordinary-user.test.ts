@@ -30,7 +30,7 @@ describe('as an ordinary user, without control groups', () => {
     if (!isRoot) return;
     folder = mkdtempSync(join(tmpdir(), 'ordinary-'));
     chmodSync(folder, 0o755);
-    // All that the other user has to read: a Node, the runtime bundle, and a few files with the library.
+    // All files that the other user must read: a Node, the runtime bundle, and a few files with the library.
     copyFileSync(process.execPath, join(folder, 'node'));
     cpSync((await ensureRuntime()).folder, join(folder, 'runtime'), { recursive: true });
     await build({
@@ -39,14 +39,14 @@ describe('as an ordinary user, without control groups', () => {
       outdir: folder,
       outExtension: { '.js': '.mjs' },
       bundle: true,
-      // In one file, esbuild runs modules of Zod's that are also loaded later too late for those that need them at once.
+      // In a single file, esbuild would run some modules of Zod too late for their users.
       splitting: true,
       platform: 'node',
       format: 'esm',
       banner: {
         js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
       },
-      // Loaded only by who asks for containers.
+      // Only jobs in containers load it.
       external: ['dockerode'],
       logLevel: 'silent',
     });
@@ -74,7 +74,7 @@ describe('as an ordinary user, without control groups', () => {
     context.skip(!isRoot, 'only root can become another user');
     const report = reports.find(({ isolation }) => isolation === level);
     const reasons = report?.reasons.join('; ') ?? 'no report';
-    // Only a machine that keeps user namespaces from ordinary users is a reason; anything else is a fault.
+    // Skip only if this machine denies user namespaces to ordinary users; any other reason is a failure.
     context.skip(
       level === 'namespace' && /bwrap: |bubblewrap/.test(reasons),
       `an ordinary user cannot start bubblewrap here: ${reasons}`,
@@ -83,7 +83,7 @@ describe('as an ordinary user, without control groups', () => {
     return report;
   }
 
-  it('leaves no folder at level none that a program closed among others', async (context) => {
+  it('removes the folders of level none, even if a program closed some of them', async (context) => {
     reportOf('none', context);
     const code = 'for i in {1..300}; do mkdir -p d$i/a/b; echo x >d$i/f; done; mkdir z; echo x >z/f; chmod 0 z d7 .';
     const { results } = await asUser(Array.from({ length: 6 }, () => ({ isolation: 'none', language: 'bash', code })));
@@ -91,7 +91,7 @@ describe('as an ordinary user, without control groups', () => {
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
   });
 
-  it('the probe says which limits the kernel does not hold, and results say so too', async (context) => {
+  it('reports in probe and results the limits that the kernel does not enforce', async (context) => {
     expect(reportOf('namespace', context)?.limits).toEqual({
       memory: 'watched',
       cpus: 'none',
@@ -125,7 +125,7 @@ describe('as an ordinary user, without control groups', () => {
     for (const { usage } of results) expect(usage).toMatchObject({ cpuMs: null, maxRssBytes: null });
   });
 
-  it('memory is held by the watch at both levels, and leaves the host as it was', async (context) => {
+  it('enforces memory by the watch at both levels', async (context) => {
     reportOf('namespace', context);
     const code =
       'const held = []; for (;;) { held.push(Buffer.alloc(16 << 20, 1)); await new Promise((resolve) => setTimeout(resolve, 5)); }';
@@ -137,7 +137,7 @@ describe('as an ordinary user, without control groups', () => {
     expect(results.map(({ outcome }) => outcome)).toEqual(['out_of_memory', 'out_of_memory']);
   });
 
-  it('B01 processes are held by the kernel at level namespace, as RLIMIT_NPROC of the inner user', async (context) => {
+  it('B01 limits processes at level namespace by RLIMIT_NPROC of the inner user', async (context) => {
     reportOf('namespace', context);
     const code = `import { spawn } from 'node:child_process';
       import { setValue } from 'skillcell';
@@ -163,7 +163,7 @@ describe('as an ordinary user, without control groups', () => {
     expect(results[2]?.stdout.text).toBe('50\n');
   });
 
-  it('the workspace is held by its own file system at level namespace', async (context) => {
+  it('limits the workspace at level namespace by its own file system', async (context) => {
     reportOf('namespace', context);
     const { results } = await asUser([
       {
@@ -183,7 +183,7 @@ describe('as an ordinary user, without control groups', () => {
     expect(results[1]).toMatchObject({ outcome: 'limit', limit: 'inodes' });
   });
 
-  it('deadlines end daemons as well, and nothing is left, folders without permissions included', async (context) => {
+  it('ends daemons at the deadline, and removes all files, even in folders without permissions', async (context) => {
     reportOf('namespace', context);
     const name = `ordinary-daemon-${process.pid}`;
     const code = `setsid bash -c 'exec -a ${name} sleep 600' &\nmkdir -p locked/inner; touch locked/inner/file; chmod 000 locked/inner locked\nsleep 600`;

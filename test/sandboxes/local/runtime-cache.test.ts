@@ -25,7 +25,7 @@ import { cachedRuntime } from '../../../src/sandboxes/local/runtime-cache.ts';
 import { ensureRuntime, type RuntimeBundle } from '../../../src/sandboxes/runtime-bundle.ts';
 import { requireLevel } from '../../fixtures/levels.ts';
 
-describe('the copy that sandboxes read Node and the bundle from', () => {
+describe('the copy of Node and the bundle for sandboxes', () => {
   let cache: string;
   let bundle: RuntimeBundle;
   let folder: string;
@@ -37,7 +37,7 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
   });
   afterAll(() => rmSync(cache, { recursive: true }));
 
-  it('is made once for starts at the same time', async () => {
+  it('is created once for concurrent starts', async () => {
     const other = mkdtempSync(join(tmpdir(), 'cache-'));
     const start = async (): Promise<number> => statSync(await cachedRuntime(bundle, other)).ino;
     const [first, second] = await Promise.all([start(), start()]);
@@ -49,7 +49,7 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
   const entry = (): string => readFileSync(join(folder, 'entry.cjs'), 'utf8');
   const original = (): string => readFileSync(join(bundle.folder, 'entry.cjs'), 'utf8');
 
-  it('is made once and used again', async () => {
+  it('is created once and reused', async () => {
     const before = statSync(folder).ino;
     expect(await cachedRuntime(bundle, cache)).toBe(folder);
     expect(statSync(folder).ino).toBe(before);
@@ -57,12 +57,12 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     expect(readdirSync(cache).filter((name) => name.startsWith('.new-'))).toEqual([]);
   });
 
-  it('loses the copies that no host has begun to use for a month, and no other', async () => {
+  it('is removed if no host has started to use it for 30 days', async () => {
     const other = await cachedRuntime({ ...bundle, digest: 'sha256:unused' }, cache);
     const day = 24 * 60 * 60 * 1000;
     utimesSync(other, new Date(Date.now() - 31 * day), new Date(Date.now() - 31 * day));
     utimesSync(folder, new Date(Date.now() - 31 * day), new Date(Date.now() - 31 * day));
-    // A new process finds the copy on disk; in this one a changed key does.
+    // A changed key makes this process search for the copy on disk, like a new process.
     await cachedRuntime(bundle, `${cache}/`);
     await pruneRuntimeCache(cache);
     expect(existsSync(other)).toBe(false);
@@ -73,12 +73,12 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     expect(readdirSync(cache).some((name) => name.startsWith('node-binary-'))).toBe(true);
   });
 
-  it('holds a Node that runs, and the filter', () => {
+  it('contains a working Node and the filter', () => {
     expect(execFileSync(join(folder, 'bin', 'node'), ['--version'], { encoding: 'utf8' }).trim()).toBe(process.version);
     expect(statSync(join(folder, 'seccomp.bpf')).size).toBeGreaterThan(100);
   });
 
-  it('shares its Node with the copies of other bundles, and makes it anew when its bytes changed', async () => {
+  it('shares its Node with the copies of other bundles, and replaces a changed Node', async () => {
     const other = await cachedRuntime({ ...bundle, digest: 'sha256:other' }, cache);
     const [own, theirs] = [folder, other].map((path) => join(path, 'bin', 'node')) as [string, string];
     expect(statSync(theirs).ino).toBe(statSync(own).ino);
@@ -89,7 +89,7 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     expect(statSync(theirs).ino).toBe(statSync(own).ino);
   });
 
-  it('holds the entry compiled: V8 takes it, and compiles itself where it is of other bytes', () => {
+  it('contains a code cache of the entry that V8 accepts, and rejects for another source', () => {
     const code = readFileSync(join(folder, 'code-cache', 'entry.cjs.code'));
     const source = wrap(entry());
     expect(new Script(source, { cachedData: code }).cachedDataRejected).toBe(false);
@@ -108,7 +108,7 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
   it.each<[string, () => void]>([
     ['a changed entry', () => appendFileSync(join(folder, 'entry.cjs'), '// more')],
     [
-      'an entry that was changed with its size and time kept',
+      'an entry that was changed without a change of size and time',
       () => {
         const path = join(folder, 'entry.cjs');
         const { atime, mtime } = statSync(path);
@@ -118,18 +118,18 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
         utimesSync(path, atime, mtime);
       },
     ],
-    ['an entry that is gone', () => unlinkSync(join(folder, 'entry.cjs'))],
-    ['a filter that is gone', () => unlinkSync(join(folder, 'seccomp.bpf'))],
-    ['a launch script that is changed', () => appendFileSync(join(folder, 'launch', 'start-executor.sh'), '\n')],
-    ['a copy that was never finished', () => unlinkSync(join(folder, '.complete'))],
-  ])('is made anew after %s', async (_name, tamper) => {
+    ['a missing entry', () => unlinkSync(join(folder, 'entry.cjs'))],
+    ['a missing filter', () => unlinkSync(join(folder, 'seccomp.bpf'))],
+    ['a changed launch script', () => appendFileSync(join(folder, 'launch', 'start-executor.sh'), '\n')],
+    ['an incomplete copy', () => unlinkSync(join(folder, '.complete'))],
+  ])('is created again after %s', async (_name, tamper) => {
     tamper();
     expect(await cachedRuntime(bundle, cache)).toBe(folder);
     expect(entry()).toBe(original());
     expect(await cachedRuntime(bundle, cache)).toBe(folder);
   });
 
-  /** Puts bytes in the place of a file of the copy, and makes the copy's own note say that they were always there. */
+  /** Replaces a file of the copy, and forges the recorded identity of the copy. */
   const plant = (name: string, bytes: Uint8Array): void => {
     writeFileSync(join(folder, name), bytes);
     const { size, ino, mtimeNs, uid } = statSync(join(folder, name), { bigint: true });
@@ -139,14 +139,14 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     writeFileSync(join(folder, '.complete'), note.with(at, `${name} ${size} ${ino} ${mtimeNs} ${uid}`).join('\n'));
   };
   let keys = 0;
-  /** As a process does that has not used the copy yet: in this one a changed key stands for it. */
+  /** Searches for the copy like a new process: a changed key bypasses the memory of this one. */
   const asNewProcess = (): Promise<string> => cachedRuntime(bundle, `${cache}${'/'.repeat((keys += 1))}`);
 
   it.each(['seccomp.bpf', 'launch/start-executor.sh', 'entry.cjs'])(
-    'is made anew by a process that finds other bytes in %s than its own, whatever the copy says of itself',
+    'is created again by a process that finds changed bytes in %s, despite a forged identity',
     async (name) => {
       const own = readFileSync(join(folder, name));
-      // The same bytes under such a note are taken, which shows that the note is believed as far as it goes.
+      // The same bytes with a forged identity are accepted, which proves that the forgery works.
       plant(name, own);
       const { ino } = statSync(folder);
       await asNewProcess();
@@ -158,7 +158,7 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     },
   );
 
-  it('is made anew in the process that used it before, when the filter is another one and its note says so', async () => {
+  it('is created again by a process that used it before, if the filter and the identity are replaced', async () => {
     await cachedRuntime(bundle, cache);
     const own = readFileSync(join(folder, 'seccomp.bpf'));
     plant('seccomp.bpf', Buffer.from([6, 0, 0, 0, 0, 0, 0xff, 0x7f]));
@@ -166,7 +166,7 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     expect(readFileSync(join(folder, 'seccomp.bpf')).equals(own)).toBe(true);
   });
 
-  it('is made by several processes at once without a half one in between', async () => {
+  it('is created by concurrent starts without an incomplete copy in between', async () => {
     rmSync(folder, { recursive: true });
     const made = await Promise.all([1, 2, 3].map(() => cachedRuntime(bundle, cache)));
     expect(new Set(made)).toEqual(new Set([folder]));
@@ -174,11 +174,11 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     expect(readdirSync(cache).filter((name) => name.startsWith('.new-'))).toEqual([]);
   });
 
-  it('lets root start sandboxes from a bundle below a folder that is root\u2019s alone', async (context) => {
+  it('lets root start sandboxes from a bundle below a folder that only root can read', async (context) => {
     requireLevel(context, 'namespace');
     context.skip(process.getuid?.() !== 0, 'only root drops to another user before bubblewrap');
     const secret = mkdtempSync(join(tmpdir(), 'private-'));
-    // A digest of its own, so that no copy of it is there yet.
+    // A unique digest, so that no copy exists yet.
     const own = { ...bundle, folder: join(secret, 'bundle'), digest: `sha256:${secret}` };
     try {
       chmodSync(secret, 0o700);

@@ -25,14 +25,14 @@ function leaveFolder(name: string): void {
   for (let index = 0; index < 20; index += 1) writeFileSync(join(folder, `${index}`), '');
 }
 
-/** What a sweep did with the folders here. It also ends processes and groups of dead hosts of the whole machine. */
+/** The report of a sweep on the folders here. The sweep also covers processes and groups of the whole machine. */
 async function sweepFolders(): Promise<SweepReport> {
   const { removed, failed } = await sweepLocal();
   const isHere = ({ name }: { name: string }): boolean => name.includes(dead);
   return { removed: removed.filter(isHere), failed: failed.filter(isHere) };
 }
 
-it('F06 removes the folders of dead owners, and leaves what belongs to a living one or to nobody', async () => {
+it('F06 removes the folders of dead owners, and keeps folders of a living owner or without an owner', async () => {
   const kept = [`${WORK_FOLDER_PREFIX}${ownerName(currentOwner())}-a`, `${WORK_FOLDER_PREFIX}notes`, 'other'];
   for (const name of [...kept, `${WORK_FOLDER_PREFIX}${dead}-a`]) leaveFolder(name);
   const { removed, failed } = await sweepFolders();
@@ -41,7 +41,7 @@ it('F06 removes the folders of dead owners, and leaves what belongs to a living 
   expect(readdirSync(temporary).toSorted()).toEqual(kept.toSorted());
 });
 
-it('removes folders that lie deeper than a path is long', async () => {
+it('removes folders that are too deep for a path', async () => {
   const name = `${WORK_FOLDER_PREFIX}${dead}-deep`;
   leaveFolder(name);
   const step = 'n'.repeat(200);
@@ -57,7 +57,7 @@ it('removes folders that lie deeper than a path is long', async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-/** Expects that the one thing that is there stays, for that reason. */
+/** Expects that the only entry is kept, for this reason. */
 async function expectLeft(reason: string): Promise<void> {
   const { removed, failed } = await sweepFolders();
   expect(removed).toEqual([]);
@@ -65,26 +65,26 @@ async function expectLeft(reason: string): Promise<void> {
   expect(readdirSync(temporary)).toHaveLength(1);
 }
 
-it('leaves alone what belongs to another user, and says so', async (context) => {
+it('keeps and reports a folder of another user', async (context) => {
   context.skip(process.getuid?.() !== 0, 'only root can give a folder to another user');
   leaveFolder(`${WORK_FOLDER_PREFIX}${dead}-other`);
   chownSync(join(temporary, `${WORK_FOLDER_PREFIX}${dead}-other`), 65_534, 65_534);
   await expectLeft('Error: it belongs to another user');
 });
 
-it('leaves alone what is no folder, and says so', async () => {
+it('keeps and reports a link', async () => {
   symlinkSync(tmpdir(), join(temporary, `${WORK_FOLDER_PREFIX}${dead}-link`));
   await expectLeft('Error: it is not a folder');
 });
 
-it('does not mind another sweep at the same time', async () => {
+it('tolerates concurrent sweeps', async () => {
   for (let index = 0; index < 60; index += 1) leaveFolder(`${WORK_FOLDER_PREFIX}${dead}-${index}`);
   const reports = await Promise.all([sweepLocal(), sweepLocal(), sweepLocal()]);
   expect(reports.flatMap(({ failed }) => failed)).toEqual([]);
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-it('stops when it is told to', async () => {
+it('stops at an abort', async () => {
   leaveFolder(`${WORK_FOLDER_PREFIX}${dead}-a`);
   expect((await sweepLocal(AbortSignal.abort())).removed).toEqual([]);
   expect(readdirSync(temporary)).toHaveLength(1);

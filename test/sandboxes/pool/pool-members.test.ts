@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPoolMembers } from '../../../src/sandboxes/pool/pool-members.ts';
 
-test('createPoolMembers() has a member asked by one at a time, however many wait', async () => {
+test('createPoolMembers() asks a member only once at a time, for any number of callers', async () => {
   const members = createPoolMembers<string>();
   members.add('member');
   const order: string[] = [];

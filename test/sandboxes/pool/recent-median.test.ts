@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createRecentMedian } from '../../../src/sandboxes/pool/warm-pool.ts';
 
-it('a recent median is that of the last numbers, in whatever order they come', () => {
+it('a recent median is the median of the last numbers, in any order', () => {
   const recent = createRecentMedian(3);
   expect(recent.median()).toBeNull();
   recent.add(100);

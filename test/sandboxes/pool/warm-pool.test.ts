@@ -12,7 +12,7 @@ let failures: unknown[];
 let busy: boolean;
 let pool: WarmPool<Member> | undefined;
 
-/** A pool of members that start after 10 ms of the test's own clock. */
+/** A pool of members that start after 10 ms of the fake clock. */
 function open(more: Partial<WarmPoolOptions<Member>> = {}): WarmPool<Member> {
   const ends = new Map<Member, () => void>();
   pool = createWarmPool<Member>({
@@ -50,7 +50,7 @@ afterEach(async () => {
 const pass = (milliseconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(milliseconds);
 
 describe('createWarmPool()', () => {
-  it('fills itself to its size, two at a time, and no further', async () => {
+  it('fills itself to its size, two at a time', async () => {
     const opened = open({ size: 5 });
     expect(opened.take()).toBeUndefined();
     await pass(10);
@@ -61,13 +61,13 @@ describe('createWarmPool()', () => {
     expect(started).toHaveLength(5);
   });
 
-  it('starts as many at once as it is told to', async () => {
+  it('starts up to `parallelStarts` members at once', async () => {
     open({ size: 5, parallelStarts: 4 });
     await pass(10);
     expect(started).toHaveLength(4);
   });
 
-  it('gives each member once, and starts another for it', async () => {
+  it('gives each member once, and replaces it', async () => {
     const opened = open();
     await pass(100);
     const [first, second] = [opened.take(), opened.take()];
@@ -78,7 +78,7 @@ describe('createWarmPool()', () => {
     expect(started.some(({ destroyed }) => destroyed)).toBe(false);
   });
 
-  it('gives the longest waiting of those that are accepted', async () => {
+  it('gives the longest waiting accepted member', async () => {
     const opened = open({ size: 3 });
     await pass(100);
     expect(opened.take(({ number }) => number === 7)).toBeUndefined();
@@ -86,7 +86,7 @@ describe('createWarmPool()', () => {
     expect(opened.take()?.number).toBe(0);
   });
 
-  it('forgets a member that ends by itself, and starts another for it', async () => {
+  it('drops a member that ends on its own, and replaces it', async () => {
     const opened = open({ size: 1 });
     await pass(100);
     started[0]?.end();
@@ -95,7 +95,7 @@ describe('createWarmPool()', () => {
     expect(opened.take()?.number).toBe(1);
   });
 
-  it('an end after the member was taken starts nothing', async () => {
+  it('does not replace a taken member that ends', async () => {
     const opened = open({ size: 1 });
     await pass(100);
     const taken = opened.take();
@@ -106,7 +106,7 @@ describe('createWarmPool()', () => {
     expect(started).toHaveLength(2);
   });
 
-  it('yields to running jobs for a while, but not for ever', async () => {
+  it('yields to running jobs for a limited time', async () => {
     busy = true;
     open({ size: 1 });
     await pass(20);
@@ -127,7 +127,7 @@ describe('createWarmPool()', () => {
     expect(started).toHaveLength(3);
   });
 
-  it('waits longer and longer when starts fail, says so each time, and recovers', async () => {
+  it('waits longer after each failed start, reports each failure, and recovers', async () => {
     let broken = true;
     let tries = 0;
     open({
@@ -162,7 +162,7 @@ describe('createWarmPool()', () => {
     expect(tries).toBe(failures.length + 1);
   });
 
-  it('filled() resolves when the pool is full, and when its starts fail', async () => {
+  it('resolves filled() when the pool is full, and when its starts fail', async () => {
     const opened = open({ size: 3 });
     let filled = false;
     void opened.filled().then(() => (filled = true));
@@ -175,7 +175,7 @@ describe('createWarmPool()', () => {
     expect(failures).toHaveLength(2);
   });
 
-  it('keeps one member when nobody comes for a while, and is whole again after the next job', async () => {
+  it('keeps one member after an idle time, and refills after the next job', async () => {
     const opened = open({ size: 3, idleMs: 5_000 });
     await pass(4_900);
     expect(started).toHaveLength(3);
@@ -186,8 +186,8 @@ describe('createWarmPool()', () => {
     expect(started.filter(({ destroyed }) => !destroyed)).toHaveLength(4);
   });
 
-  it('a refill that lands after the pool shrank does not fill it beyond its size', async () => {
-    // Begun for a full pool, and done when nobody has come for a while.
+  it('destroys a member whose start ends after the pool has shrunk', async () => {
+    // The start begins for a full pool and ends after the idle time.
     const opened = open({ size: 3, idleMs: 15 });
     await pass(14);
     expect(opened.counts()).toMatchObject({ size: 3, waiting: 2 });
@@ -199,7 +199,7 @@ describe('createWarmPool()', () => {
     expect(started.filter(({ destroyed }) => destroyed)).toHaveLength(2);
   });
 
-  it('close() ends every member, also one that is just being started, and starts no more', async () => {
+  it('ends every member at close(), also one whose start is under way, and starts no more', async () => {
     const opened = open({ size: 5 });
     await pass(15);
     const closing = opened.close();
@@ -214,7 +214,7 @@ describe('createWarmPool()', () => {
     expect(failures).toEqual([]);
   });
 
-  it('close() says of members that cannot be ended, and ends the others', async () => {
+  it('reports members that cannot be ended at close(), and ends the others', async () => {
     let ended = 0;
     const opened = open({
       size: 3,
@@ -248,7 +248,7 @@ describe('createWarmPool()', () => {
       });
     }
 
-    it('tries one at a time, however many jobs come', async () => {
+    it('tries one at a time, for any number of jobs', async () => {
       const opened = openBroken();
       await pass(10);
       expect(tries).toBe(2);
@@ -261,7 +261,7 @@ describe('createWarmPool()', () => {
       expect(tries).toBe(3);
     });
 
-    it('tries again at once when a start elsewhere went well, and is then as quick as before', async () => {
+    it('tries again at once after a successful start elsewhere, and then starts in parallel again', async () => {
       const opened = openBroken();
       await pass(60_000);
       const before = tries;
@@ -288,7 +288,7 @@ describe('createWarmPool()', () => {
       return open({ check: (member) => answers(member), checkIntervalMs: 1_000 });
     }
 
-    it('replaces a member that does not answer, and keeps those that do', async () => {
+    it('replaces a member that does not answer, and keeps the others', async () => {
       answers = async ({ number }) => {
         if (number === 1) throw new Error('no answer');
       };
@@ -299,7 +299,7 @@ describe('createWarmPool()', () => {
       expect([opened.take()?.number, opened.take()?.number]).toEqual([0, 2]);
     });
 
-    it('gives nobody a member that is being asked, and asks one at a time', async () => {
+    it('does not give away a member during its check, and checks one at a time', async () => {
       let asked = 0;
       answers = async () => {
         asked += 1;
@@ -315,7 +315,7 @@ describe('createWarmPool()', () => {
       expect(opened.take()?.number).toBe(0);
     });
 
-    it('does not begin to ask again before all have answered', async () => {
+    it('starts no further check before all members have answered', async () => {
       let under = 0;
       let most = 0;
       answers = async () => {
@@ -328,7 +328,7 @@ describe('createWarmPool()', () => {
       expect(most).toBe(1);
     });
 
-    it('asks nobody while jobs run, nor after close()', async () => {
+    it('checks no member while jobs run or after close()', async () => {
       let asked = 0;
       answers = async () => void (asked += 1);
       const opened = openChecked();
@@ -361,7 +361,7 @@ describe('createWarmPool()', () => {
       });
     }
 
-    it('prepares each member once, one after the other, and is filled after that', async () => {
+    it('prepares each member once, one after the other, before filled() resolves', async () => {
       const opened = openPrepared({ size: 3 });
       let filled = false;
       void opened.filled().then(() => (filled = true));
@@ -375,7 +375,7 @@ describe('createWarmPool()', () => {
       expect(prepared).toHaveLength(3);
     });
 
-    it('gives nobody a member that is being prepared, and one that is not yet to whom needs it', async () => {
+    it('does not give away a member during its preparation, but gives unprepared members', async () => {
       const opened = openPrepared();
       await pass(30);
       expect(opened.counts().waiting).toBe(1);
@@ -388,7 +388,7 @@ describe('createWarmPool()', () => {
       expect(prepared).toEqual([0, 2, 3]);
     });
 
-    it('lets jobs that run go first, for half a second', async () => {
+    it('yields to running jobs for half a second', async () => {
       const opened = openPrepared({ size: 1 });
       await pass(5);
       busy = true;
@@ -399,7 +399,7 @@ describe('createWarmPool()', () => {
       expect(prepared).toEqual([0]);
     });
 
-    it('ends a member that cannot be prepared, and waits before it starts the next', async () => {
+    it('ends a member that cannot be prepared, and waits before the next start', async () => {
       const opened = openPrepared({ size: 1 });
       fails = true;
       await pass(61);
@@ -413,7 +413,7 @@ describe('createWarmPool()', () => {
       expect(prepared).toEqual([1]);
     });
 
-    it('does not prepare a member that is being asked whether it answers, until it has', async () => {
+    it('does not prepare a member during its check', async () => {
       const order: string[] = [];
       const step = async (name: string): Promise<void> => {
         order.push(`${name} begins`);
@@ -426,7 +426,7 @@ describe('createWarmPool()', () => {
         check: () => step('check'),
         prepare: () => step('preparation'),
       });
-      // Until just before both come: the check at 300 ms, and the next look whether jobs run.
+      // Until just before both are due: the check at 300 ms, and the preparation after the busy time.
       busy = true;
       await pass(297);
       busy = false;
@@ -435,7 +435,7 @@ describe('createWarmPool()', () => {
       for (let at = 0; at + 1 < order.length; at += 2) expect(order[at + 1]).toBe(order[at]?.replace('begins', 'ends'));
     });
 
-    it('says of one that ends meanwhile nothing more than that it ended', async () => {
+    it('reports no failure of a member that ends during its preparation', async () => {
       openPrepared({ size: 1 });
       await pass(20);
       fails = true;
@@ -452,7 +452,7 @@ describe('createWarmPool()', () => {
     const anyone = (): boolean => true;
     const patient = new AbortController().signal;
 
-    it('gives a member that is being started as soon as it is ready, before it is prepared, and starts another', async () => {
+    it('gives a starting member as soon as it is ready, unprepared, and replaces it', async () => {
       const prepared: number[] = [];
       const opened = open({
         size: 1,
@@ -471,7 +471,7 @@ describe('createWarmPool()', () => {
       expect(opened.counts()).toMatchObject({ waiting: 1 });
     });
 
-    it('has one for as many as there are starts, and none for others, at once', async () => {
+    it('gives one member per start under way, and undefined to further callers at once', async () => {
       const opened = open({ size: 4 });
       const waiting = [1, 2].map(async () => (await opened.next(anyone, patient))?.number);
       expect(await opened.next(anyone, patient)).toBeUndefined();
@@ -482,7 +482,7 @@ describe('createWarmPool()', () => {
       expect(await opened.next(anyone, patient)).toBeUndefined();
     });
 
-    it('has none that only waits for its turn: a start elsewhere is sooner', async () => {
+    it('does not count a start that waits for its turn: a start elsewhere is faster', async () => {
       const turn = Promise.withResolvers<() => void>();
       const left: string[] = [];
       const opened = open({ size: 1, enter: () => turn.promise });
@@ -496,7 +496,7 @@ describe('createWarmPool()', () => {
       expect(left).toEqual(['left', 'left']);
     });
 
-    it('does not let a start wait for jobs that run, once somebody waits for it', async () => {
+    it('ends the wait of a start for running jobs when a caller waits for it', async () => {
       busy = true;
       const opened = open({ size: 1 });
       const next = opened.next(anyone, patient);
@@ -504,7 +504,7 @@ describe('createWarmPool()', () => {
       expect((await next)?.number).toBe(0);
     });
 
-    it('gives nobody a member that it does not accept: that one waits for others', async () => {
+    it('keeps a member that the caller does not accept', async () => {
       const opened = open({ size: 1 });
       const next = opened.next(({ number }) => number === 7, patient);
       await pass(10);
@@ -512,7 +512,7 @@ describe('createWarmPool()', () => {
       expect(opened.take()?.number).toBe(0);
     });
 
-    it('gives none when the start fails', async () => {
+    it('resolves with undefined if the start fails', async () => {
       let tries = 0;
       const opened = open({
         async start() {
@@ -529,7 +529,7 @@ describe('createWarmPool()', () => {
       expect(failures).toEqual([new Error('no engine')]);
     });
 
-    it('gives none when the pool is closed meanwhile', async () => {
+    it('resolves with undefined if the pool is closed in the meantime', async () => {
       const opened = open({ size: 1 });
       const next = opened.next(anyone, patient);
       void opened.close();
@@ -538,7 +538,7 @@ describe('createWarmPool()', () => {
       expect(started.map(({ destroyed }) => destroyed)).toEqual([true, true]);
     });
 
-    it('forgets who gave up, with their reason: the next one gets the member', async () => {
+    it('rejects an aborted caller with its reason, and gives the member to the next caller', async () => {
       const opened = open({ size: 1 });
       const leaving = new AbortController();
       const left = opened.next(anyone, leaving.signal);
@@ -552,7 +552,7 @@ describe('createWarmPool()', () => {
     });
   });
 
-  it('counts what it was good for', async () => {
+  it('counts hits, misses and start times', async () => {
     const opened = open({ size: 2, idleMs: 60_000 });
     expect(opened.counts()).toEqual({ size: 2, waiting: 0, hits: 0, misses: 0, startFailures: 0, refillMs: null });
     expect(opened.take()).toBeUndefined();

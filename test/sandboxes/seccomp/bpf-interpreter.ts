@@ -1,6 +1,6 @@
-/** A system call as `struct seccomp_data` shows it to a filter. */
+/** A system call in the form of `struct seccomp_data`. */
 export interface SystemCall {
-  /** The AUDIT_ARCH value of the interface that the call came through. */
+  /** The AUDIT_ARCH value of the interface of the call. */
   auditArchitecture: number;
   number: number;
   /** Up to six arguments of 64 bits; missing ones are 0. */
@@ -40,7 +40,7 @@ function callData(call: SystemCall): DataView {
   return view;
 }
 
-/** Runs a classic BPF program as the kernel does, and throws where the kernel would refuse to load it. */
+/** Runs a classic BPF program like the kernel, and throws if the kernel would refuse to load it. */
 export function runFilter(program: Uint8Array, call: SystemCall): number {
   const code = instructions(program);
   const data = callData(call);
@@ -78,7 +78,7 @@ export function runFilter(program: Uint8Array, call: SystemCall): number {
         accumulator = data.getUint32(operand, true);
         break;
       default:
-        throw new Error(`an instruction that this interpreter doesn't know: 0x${current.code.toString(16)}`);
+        throw new Error(`an unknown instruction: 0x${current.code.toString(16)}`);
     }
   }
 }

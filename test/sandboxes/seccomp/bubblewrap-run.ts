@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import { seccompBpf } from '../../../src/sandboxes/seccomp/seccomp-bpf.ts';
 import type { ProbeRights } from './denied-calls.ts';
 
-/** Any uid that owns nothing; bubblewrap started by uid 0 would leave root's files to the program. */
+/** A uid that owns no files. Bubblewrap started by uid 0 would give the program access to root's files. */
 const UNPRIVILEGED_UID = '61111';
 
 const isRoot = process.getuid?.() === 0;
 
-/** Where a sandbox sees the folder of a {@link SandboxFolder}. */
+/** Path of a {@link SandboxFolder} inside a sandbox. */
 const INSIDE = '/opt/test';
 
 export const PYTHON = '/usr/bin/python3';
@@ -40,7 +40,7 @@ function programAt(rights: ProbeRights, more: readonly string[]): string[] {
       '--new-session',
     ],
     ...(rights === 'root' ? [] : ['--unshare-user']),
-    // Only as uid 0 of its namespaces: for another uid bubblewrap adds a user namespace that doesn't own the others.
+    // Only as uid 0 of its namespaces: for another uid, bubblewrap adds a user namespace that does not own the others.
     ...(rights === 'namespace' ? ['--uid', '0', '--gid', '0'] : []),
     ...(rights === 'user' ? ['--cap-drop', 'ALL'] : ['--cap-add', 'ALL']),
     ...[
@@ -62,7 +62,7 @@ function programAt(rights: ProbeRights, more: readonly string[]): string[] {
   ];
 }
 
-/** Why programs can't be run under bubblewrap here; found out by running one. */
+/** The reason why programs cannot run under bubblewrap here, from a trial run. */
 export function missingForBubblewrap(): string | undefined {
   if (process.platform !== 'linux' || (process.arch !== 'x64' && process.arch !== 'arm64'))
     return 'Linux on x64 or arm64';
@@ -72,24 +72,24 @@ export function missingForBubblewrap(): string | undefined {
   return `a working bubblewrap (${tried.error?.message ?? tried.stderr.trim()})`;
 }
 
-/** As {@link missingForBubblewrap}, for programs that need the system's Python as well. */
+/** Like {@link missingForBubblewrap}, for programs that also need the system's Python. */
 export function missingForPython(): string | undefined {
   return existsSync(PYTHON) ? missingForBubblewrap() : PYTHON;
 }
 
-/** Why a program can't be given these rights here. */
+/** The reason why a program cannot get these rights here. */
 export function missingForRights(rights: ProbeRights): string | undefined {
   return rights === 'root' && !isRoot ? 'uid 0' : undefined;
 }
 
-/** What one run under bubblewrap gave. */
+/** Result of one run under bubblewrap. */
 export interface SandboxRun {
   status: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** A world-readable folder with the filter and files for sandboxes; a checkout may lie where an unprivileged uid can't read. */
+/** A world-readable folder with the filter and files for sandboxes, because an unprivileged uid may not be able to read the checkout. */
 export class SandboxFolder implements Disposable {
   readonly #path: string = mkdtempSync(join(tmpdir(), 'seccomp-test-'));
 

@@ -16,7 +16,7 @@ function calledWithoutRights<Call extends DeniedCall>(calls: readonly Call[]): C
   return calls.filter(({ name, rights }) => numbers.has(name) && missingForRights(rights) !== undefined);
 }
 
-const UID_0_ONLY = 'only a caller that is uid 0 sees a difference';
+const UID_0_ONLY = 'only a caller with uid 0 sees a difference';
 
 type Probe = { number: number; arguments: readonly (number | string)[] } | { machineCode: string };
 
@@ -90,13 +90,13 @@ describeWith('under bubblewrap', missingForPython(), () => {
 
   describe('other interfaces of x86_64', () => {
     const GETPID_OF_X32: Probe = { number: 0x4000_0000 + 39, arguments: [] };
-    /** mov $20,%eax; int $0x80; ret: getpid of i386, which is another call by its number on x86_64. */
+    /** mov $20,%eax; int $0x80; ret: getpid of i386; its number is another call on x86_64. */
     const GETPID_OF_I386: Probe = { machineCode: 'b814000000cd80c3' };
 
-    beforeEach(({ skip }) => skip(architecture !== 'x64', 'this machine is no x86_64'));
+    beforeEach(({ skip }) => skip(architecture !== 'x64', 'this machine is not x86_64'));
 
     test('kill the caller', () => {
-      // A kernel that was built without the calls of i386 lets nobody come as far as the filter.
+      // A kernel without the calls of i386 ends the caller before the filter runs.
       const [plainly] = probe('user', false, [GETPID_OF_I386]);
       const end = plainly === 'SIGSEGV' ? 'SIGSEGV' : 'SIGSYS';
       expect(probe('user', true, [GETPID_OF_X32, GETPID_OF_I386])).toEqual(['SIGSYS', end]);

@@ -1,13 +1,13 @@
-/** What a call is tried with: a number, or text that is passed as a pointer to it. */
+/** An argument of a probe: a number, or a text, which is passed as a pointer. */
 export type ProbeArgument = number | string;
 
 /**
- * Which rights the caller has without the filter, so that the kernel itself doesn't answer EPERM: those of user code, all
- * capabilities within a user namespace, or uid 0 of the machine (with arguments that fail before anything happens).
+ * Rights of the caller, chosen so that the kernel itself does not return EPERM without the filter: the rights of user code, all
+ * capabilities within a user namespace, or uid 0 of the machine (with arguments that fail before any effect).
  */
 export type ProbeRights = 'user' | 'namespace' | 'root';
 
-/** A call that the filter refuses whatever its arguments, tried with these. */
+/** A call that the filter refuses with any arguments, and the arguments of its probe. */
 export interface DeniedCall {
   name: string;
   arguments: readonly ProbeArgument[];
@@ -15,7 +15,7 @@ export interface DeniedCall {
 }
 
 export interface DeniedClass {
-  /** Attack ids of the list of threats, where some match. */
+  /** Matching attack ids of the list of threats. */
   attacks: readonly string[];
   title: string;
   calls: readonly DeniedCall[];
@@ -37,7 +37,7 @@ function root(name: string, ...tried: ProbeArgument[]): DeniedCall {
   return { name, arguments: tried, rights: 'root' };
 }
 
-/** Every system call of the number table that is refused with any arguments, by the reason of docs/seccomp.md. */
+/** Every system call of the number table that is refused with any arguments, grouped as in docs/seccomp.md. */
 export const DENIED_CLASSES: readonly DeniedClass[] = [
   {
     attacks: ['A21'],
@@ -239,16 +239,16 @@ export const DENIED_CLASSES: readonly DeniedClass[] = [
   },
 ];
 
-/** A call that the filter lets through, but not with these arguments. */
+/** A call that the filter allows, but not with these arguments. */
 export interface DeniedArguments extends DeniedCall {
-  /** Begins with the attack id of the list of threats, where one matches. */
+  /** Begins with the attack id of the list of threats, if one matches. */
   title: string;
-  /** What the caller gets under the filter. */
+  /** Error of the call under the filter. */
   answer: 'EPERM' | 'ENOSYS';
 }
 
 const SIGCHLD = 17;
-/** Set above the 32 bits that the kernel reads; a filter that compares all 64 lets the forbidden value through. */
+/** Bits above the 32 bits that the kernel reads. A filter that compares all 64 bits would pass the forbidden value. */
 const NOISE_ABOVE = 2 ** 32;
 
 export const DENIED_ARGUMENTS: readonly DeniedArguments[] = [

@@ -22,7 +22,7 @@ function asCode(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(' ');
 }
 
-test('docs/seccomp.md shows the groups and rules of the filter as they are', () => {
+test('docs/seccomp.md lists the groups and rules of the filter', () => {
   expect(rowsBelow('| group | why | calls |')).toEqual(
     SECCOMP_GROUPS.map(({ purpose, why, names }) => [purpose, why, asCode(names)]),
   );

@@ -1,7 +1,7 @@
-"""Makes a filter of a seccomp profile as a container engine does, with libseccomp.
+"""Compiles a seccomp profile to a filter like a container engine, with libseccomp.
 
-Reads {profile, architecture} as JSON from standard input, the architecture a libseccomp token; prints JSON with the
-BPF program in hexadecimal and the names that this libseccomp doesn't know.
+Reads {profile, architecture} as JSON from standard input; the architecture is a libseccomp token. Prints JSON with the
+BPF program in hexadecimal and the names that this libseccomp does not know.
 """
 
 import ctypes

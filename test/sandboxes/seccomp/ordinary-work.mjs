@@ -1,4 +1,4 @@
-// Ordinary work of a Node program; prints one JSON object of results that don't depend on the machine.
+// Ordinary work of a Node program; prints one JSON object with results that do not depend on the machine.
 import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync, pbkdf2, randomBytes, randomUUID, scryptSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -101,7 +101,7 @@ if (process.send !== undefined) {
 
   const signalled = once(process, 'SIGUSR2');
   process.kill(process.pid, 'SIGUSR2');
-  const alive = setTimeout(() => {}, 5_000); // waiting for a signal doesn't keep Node alive
+  const alive = setTimeout(() => {}, 5_000); // a pending signal handler does not keep Node alive
   results.signal = (await signalled)[0];
   clearTimeout(alive);
   const emptyModule = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));

@@ -1,4 +1,4 @@
-"""Ordinary work of a Python program; prints one JSON object of results that don't depend on the machine."""
+"""Ordinary work of a Python program; prints one JSON object with results that do not depend on the machine."""
 
 import asyncio
 import concurrent.futures
@@ -133,7 +133,7 @@ def main():
 
     fired = []
     signal.signal(signal.SIGALRM, lambda *_: fired.append(1))
-    # Again and again: one alarm may ring before the pause.
+    # Repeated, because a single alarm may fire before the pause.
     signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
     signal.pause()
     signal.setitimer(signal.ITIMER_REAL, 0)

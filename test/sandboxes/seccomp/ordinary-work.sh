@@ -1,4 +1,4 @@
-# Ordinary work of a shell script with the core utilities; prints results that don't depend on the machine.
+# Ordinary work of a shell script with the core utilities; prints results that do not depend on the machine.
 set -euo pipefail
 folder=$(mktemp -d)
 cd "$folder"

@@ -7,7 +7,7 @@ function addScript(folder: SandboxFolder, name: string): string {
   return folder.add(name, fileURLToPath(new URL(name, import.meta.url)));
 }
 
-/** The same program under the filter and without it; both must end well and say the same. */
+/** Runs a program with and without the filter; both runs must succeed with the same output. */
 function runTwice(folder: SandboxFolder, program: readonly string[]): SandboxRun {
   const [filtered, free] = [true, false].map((filter) => folder.run('user', filter, program));
   expect(filtered).toMatchObject({ status: 0, stderr: free?.stderr });
@@ -23,7 +23,7 @@ describeWith('under the filter', missingForBubblewrap(), () => {
   });
   afterAll(() => folder[Symbol.dispose]());
 
-  test('A20 a program runs in seccomp mode 2, without the filter in mode 0', () => {
+  test('A20 a program runs in seccomp mode 2, and without the filter in mode 0', () => {
     const program = ['grep', '^Seccomp:', '/proc/self/status'];
     expect(folder.run('user', true, program).stdout).toBe('Seccomp:\t2\n');
     expect(folder.run('user', false, program).stdout).toBe('Seccomp:\t0\n');

@@ -37,7 +37,7 @@ describe.each(['x64', 'arm64'] as const)('seccompBpf(%s)', (architecture) => {
     return names.filter((name) => numbers.has(name));
   }
 
-  test('is a program that the kernel loads: whole instructions, at most 4096, forward jumps that stay inside', () => {
+  test('is a loadable program: whole instructions, at most 4096, forward jumps inside of it', () => {
     expect(program.length % 8).toBe(0);
     const count = program.length / 8;
     expect(count).toBeLessThanOrEqual(4096);
@@ -76,7 +76,7 @@ describe.each(['x64', 'arm64'] as const)('seccompBpf(%s)', (architecture) => {
     expect(verdictOf(denied.name, ...tried)).toBe(denied.answer === 'ENOSYS' ? UNIMPLEMENTED : REFUSED);
   });
 
-  test('A07 lets through the socket families of local, IPv4, IPv6 and route sockets only, whatever stands above 32 bits', () => {
+  test('A07 allows only local, IPv4, IPv6 and route sockets, with any bits above 32', () => {
     for (let family = 0; family < 64; family += 1) {
       const expected = family === 1 || family === 2 || family === 10 || family === 16 ? ALLOWED : REFUSED;
       expect([family, verdictOf('socket', family, 3, 0)]).toEqual([family, expected]);
@@ -95,14 +95,14 @@ describe.each(['x64', 'arm64'] as const)('seccompBpf(%s)', (architecture) => {
     }
   });
 
-  test('A23 lets mknodat make files, fifos and sockets of any mode, but no devices, folders or links', () => {
+  test('A23 allows mknodat for files, fifos and sockets of any mode, but not for devices, folders or links', () => {
     const allowed = [0, 0o100_644, 0o10_600, 0o140_777];
     const refused = [0o20_600, 0o60_600, 0o40_755, 0o120_777, 0o160_000];
     expect(allowed.map((mode) => verdictOf('mknodat', -100, 0, mode, 0))).toEqual(allowed.map(() => ALLOWED));
     expect(refused.map((mode) => verdictOf('mknodat', -100, 0, mode, 0))).toEqual(refused.map(() => REFUSED));
   });
 
-  test('allows every ioctl but TIOCSTI, TIOCLINUX and TIOCSETD, whatever stands above 32 bits', () => {
+  test('allows every ioctl except TIOCSTI, TIOCLINUX and TIOCSETD, with any bits above 32', () => {
     const refused = new Set([0x5412, 0x541c, 0x5423]);
     for (let request = 0x5400; request < 0x5500; request += 1) {
       const expected = refused.has(request) ? REFUSED : ALLOWED;
@@ -112,7 +112,7 @@ describe.each(['x64', 'arm64'] as const)('seccompBpf(%s)', (architecture) => {
     expect(verdictOf('ioctl', 0, 0xc020_9409)).toBe(ALLOWED);
   });
 
-  test('lets personality be asked for or set to the usual one', () => {
+  test('allows personality only to query or to set the usual values', () => {
     expect([0, 0x2_0000, 0xffff_ffff].map((value) => verdictOf('personality', value))).toEqual([
       ALLOWED,
       ALLOWED,
@@ -126,7 +126,7 @@ describe.each(['x64', 'arm64'] as const)('seccompBpf(%s)', (architecture) => {
     ]);
   });
 
-  test('refuses numbers that no call has, and answers ENOSYS to calls newer than the table', () => {
+  test('refuses unused numbers, and answers ENOSYS to calls newer than the table', () => {
     const newest = Math.max(...numbers.values());
     const taken = new Set(numbers.values());
     for (let number = 0; number < newest + 1000; number += 1) {
@@ -136,7 +136,7 @@ describe.each(['x64', 'arm64'] as const)('seccompBpf(%s)', (architecture) => {
     }
   });
 
-  test('kills a caller that comes through the interface of another architecture', () => {
+  test('kills a caller through the interface of another architecture', () => {
     for (const other of Object.values(AUDIT_ARCHITECTURES).filter((value) => value !== auditArchitecture)) {
       for (const number of [0, 1, 20, 39, 60, 400]) {
         expect(runFilter(program, { auditArchitecture: other, number })).toBe(KILLED);

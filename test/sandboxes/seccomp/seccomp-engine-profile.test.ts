@@ -12,13 +12,13 @@ import { PYTHON } from './bubblewrap-run.ts';
 import { DENIED_ARGUMENTS, DENIED_CLASSES } from './denied-calls.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
 
-/** SECCOMP_RET_KILL_THREAD; what libseccomp answers to another architecture by default. */
+/** SECCOMP_RET_KILL_THREAD, the default of libseccomp for another architecture. */
 const KILLED_THREAD = 0;
 
 describe('seccompEngineProfile()', () => {
   const profile = seccompEngineProfile();
 
-  test('refuses with EPERM by default, for both architectures and none of their other interfaces', () => {
+  test('refuses with EPERM by default, for both architectures without their other interfaces', () => {
     expect(profile).toMatchObject({ defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: 1 });
     expect(profile.archMap).toEqual([
       { architecture: 'SCMP_ARCH_X86_64', subArchitectures: [] },
@@ -36,7 +36,7 @@ describe('seccompEngineProfile()', () => {
     ]);
   });
 
-  test('tests each argument once a rule, as engines ask, and never allows a call with a rule of its own without one', () => {
+  test('tests each argument once per rule, as engines require, and never allows a call with argument rules without one', () => {
     const ruled = new Set(profile.syscalls.filter(({ args }) => args !== undefined).flatMap(({ names }) => names));
     expect([...ruled].toSorted()).toEqual([
       'clone',
@@ -54,7 +54,7 @@ describe('seccompEngineProfile()', () => {
   });
 });
 
-test('blocksOfOtherValues() holds every 32-bit value once, but for the named ones', () => {
+test('blocksOfOtherValues() contains every 32-bit value once, except the given ones', () => {
   const value = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   fc.assert(
     fc.property(
@@ -79,7 +79,7 @@ function missingLibseccomp(): string | undefined {
   return loaded.status === 0 ? undefined : 'libseccomp.so.2';
 }
 
-describeWith('the filter that libseccomp makes of the profile', missingLibseccomp(), () => {
+describeWith('the filter of libseccomp from the profile', missingLibseccomp(), () => {
   describe.each([
     ['x64', 'SCMP_ARCH_X86_64'],
     ['arm64', 'SCMP_ARCH_AARCH64'],
@@ -99,7 +99,7 @@ describeWith('the filter that libseccomp makes of the profile', missingLibseccom
       comparable = [...systemCallNumbers(architecture)].filter(([name]) => !unknown.includes(name));
     });
 
-    test('gives the same verdicts as seccompBpf() on every call that it knows, with any arguments', () => {
+    test('gives the same verdicts as seccompBpf() on every known call, with any arguments', () => {
       expect(comparable.length).toBeGreaterThan(290);
       const word = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.bigInt({ min: 0n, max: 64n }));
       const arguments_ = fc.array(word, { minLength: 6, maxLength: 6 });
@@ -114,7 +114,7 @@ describeWith('the filter that libseccomp makes of the profile', missingLibseccom
       }
     });
 
-    test('gives the same verdicts on every value near those of the rules, with and without noise above 32 bits', () => {
+    test('gives the same verdicts on every value near the values of the rules, with and without bits above 32', () => {
       const numbers = new Map(comparable);
       const modes = [0, 0o10_000, 0o20_000, 0o40_000, 0o60_000, 0o100_000, 0o120_000, 0o140_000].flatMap((type) => [
         type,
@@ -153,7 +153,7 @@ describeWith('the filter that libseccomp makes of the profile', missingLibseccom
       }
     });
 
-    test('ends callers that come through another interface', () => {
+    test('kills callers through another interface', () => {
       const foreign = Object.values(AUDIT_ARCHITECTURES).filter((value) => value !== auditArchitecture);
       const verdicts = foreign.map((other) => runFilter(theirs, { auditArchitecture: other, number: 1 }));
       if (architecture === 'x64') verdicts.push(runFilter(theirs, { auditArchitecture, number: 0x4000_0001 }));

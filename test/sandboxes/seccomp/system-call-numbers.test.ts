@@ -5,7 +5,7 @@ import { systemCallNumbers } from '../../../src/sandboxes/seccomp/system-call-nu
 const X64_HEADERS = ['/usr/include/x86_64-linux-gnu/asm/unistd_64.h', '/usr/include/asm/unistd_64.h'];
 const GENERIC_HEADER = '/usr/include/asm-generic/unistd.h';
 
-/** Calls of the generic header that arm64 doesn't have. */
+/** Calls of the generic header that arm64 lacks. */
 const NOT_ON_ARM64 = new Set(['syscalls', 'arch_specific_syscall', 'sync_file_range2']);
 
 function readDefinitions(path: string): Map<string, string> {
@@ -15,7 +15,7 @@ function readDefinitions(path: string): Map<string, string> {
 
 const x64Header = X64_HEADERS.find((path) => existsSync(path));
 
-test('the numbers of x86_64 are those of the kernel headers', ({ skip }) => {
+test('the numbers of x86_64 match the kernel headers', ({ skip }) => {
   skip(x64Header === undefined, 'this machine lacks the kernel headers of x86_64');
   const numbers = systemCallNumbers('x64');
   const definitions = readDefinitions(x64Header ?? '');
@@ -23,7 +23,7 @@ test('the numbers of x86_64 are those of the kernel headers', ({ skip }) => {
   for (const [name, value] of definitions) expect([name, numbers.get(name)]).toEqual([name, Number(value)]);
 });
 
-test('the numbers of arm64 are those of the generic kernel header', ({ skip }) => {
+test('the numbers of arm64 match the generic kernel header', ({ skip }) => {
   skip(!existsSync(GENERIC_HEADER), 'this machine lacks the generic kernel header');
   const numbers = systemCallNumbers('arm64');
   const definitions = readDefinitions(GENERIC_HEADER);
@@ -44,7 +44,7 @@ function isCallOf32Bits(name: string): boolean {
   );
 }
 
-test('the numbers of each architecture are distinct, and calls since Linux 5.1 have the same on both', () => {
+test('the numbers of each architecture are distinct, and equal for calls since Linux 5.1', () => {
   const x64 = systemCallNumbers('x64');
   const arm64 = systemCallNumbers('arm64');
   for (const numbers of [x64, arm64]) expect(new Set(numbers.values()).size).toBe(numbers.size);

@@ -1,7 +1,7 @@
-"""Makes each system call that argv[1], a JSON array of {number, arguments} or {machineCode}, asks for.
+"""Makes each system call of argv[1], a JSON array of {number, arguments} or {machineCode}.
 
-Each is made by a child process of its own, since some end the caller. Prints a JSON array with, for each, "ok" or
-the name of the error or of the signal that ended the caller.
+Each call runs in its own child process, because some calls kill the caller. Prints a JSON array with one entry per
+call: "ok", or the name of the error, or the name of the signal that killed the caller.
 """
 
 import ctypes
@@ -34,7 +34,7 @@ def outcome(probe):
         caller = os.getpid()
         result = call(probe)
         if os.getpid() != caller:
-            os._exit(0)  # the child that clone made
+            os._exit(0)  # the child of clone
         if result == -1:
             os.write(writer, errno.errorcode.get(ctypes.get_errno(), "unknown").encode())
         else:

@@ -4,7 +4,7 @@ import { ARGUMENT_RULES } from '../../../src/sandboxes/seccomp/argument-rules.ts
 import { SECCOMP_GROUPS } from '../../../src/sandboxes/seccomp/seccomp-groups.ts';
 import { systemCallNumbers } from '../../../src/sandboxes/seccomp/system-call-numbers.ts';
 
-/** Calls that upstream allows and we don't. */
+/** Calls that upstream allows and skillcell refuses. */
 const ONLY_UPSTREAM: readonly [reason: string, names: string][] = [
   [
     'A26: reads and writes other processes, and can freeze the init of a container',
@@ -30,7 +30,7 @@ const ONLY_UPSTREAM: readonly [reason: string, names: string][] = [
     'listmount statmount name_to_handle_at',
   ],
   ['of no use without fanotify_init, which needs a capability', 'fanotify_mark'],
-  ['hides memory from the kernel itself', 'memfd_secret'],
+  ['hides memory even from the kernel', 'memfd_secret'],
   ['reaches into the memory of another process, or asks for its addresses', 'process_mrelease get_robust_list'],
   ['tells which host files lie in the page cache', 'cachestat'],
   ['for 16-bit code, with a history of kernel faults', 'modify_ldt'],
@@ -39,7 +39,7 @@ const ONLY_UPSTREAM: readonly [reason: string, names: string][] = [
   ['obsolete: emulated or gone', 'remap_file_pages epoll_ctl_old epoll_wait_old set_thread_area get_thread_area'],
 ];
 
-/** Calls that we allow and upstream doesn't. */
+/** Calls that skillcell allows and upstream refuses. */
 const ONLY_OURS: readonly [reason: string, names: string][] = [
   ['made by the trampoline of a uprobe of the host, as uretprobe, which upstream allows', 'uprobe'],
   ['a thread gives back the rest of a longer time slice; newer than the upstream list', 'rseq_slice_yield'],
@@ -58,16 +58,16 @@ const upstream = new Set(
 const known = new Set([...systemCallNumbers('x64').keys(), ...systemCallNumbers('arm64').keys()]);
 const ours = new Set([...SECCOMP_GROUPS, ...ARGUMENT_RULES].flatMap((entry) => [...entry.names]));
 
-test('each call that upstream allows and we refuse has a reason in the table', () => {
+test('each call that upstream allows and skillcell refuses has a reason in the table', () => {
   const refused = [...upstream].filter((name) => known.has(name) && !ours.has(name));
   expect(refused.toSorted()).toEqual(names(ONLY_UPSTREAM));
 });
 
-test('each call that we allow and upstream refuses has a reason in the table', () => {
+test('each call that skillcell allows and upstream refuses has a reason in the table', () => {
   expect([...ours].filter((name) => !upstream.has(name)).toSorted()).toEqual(names(ONLY_OURS));
 });
 
-test('the names of upstream that our table of numbers lacks are those of 32-bit interfaces and of other processors', () => {
+test('the upstream names that the number table lacks belong to 32-bit interfaces and other processors', () => {
   const unknown = [...upstream].filter((name) => !known.has(name)).toSorted();
   const of32Bits =
     /(32|64)$|^(arm_|_llseek|_newselect)|^(sig|riscv_)|^(ipc|recv|send|socketcall|ugetrlimit|waitpid|mmap2)$/;
