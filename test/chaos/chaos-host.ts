@@ -1,6 +1,6 @@
 /**
- * A host as anyone would write one: takes jobs from its standard input, a line each, and says on its standard output what
- * becomes of them. It is made to be killed. Argument: a {@link ChaosHostSettings} as JSON.
+ * A typical host. It takes jobs from its standard input, one a line, and reports each event on its standard output. The referee kills it. Argument: a
+ * {@link ChaosHostSettings} as JSON.
  */
 import { createInterface } from 'node:readline';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
@@ -47,7 +47,7 @@ async function follow(stream: JobStream): Promise<void> {
   await conclude(jobId, stream.result);
 }
 
-/** Opens a session, runs the code, and closes it. It says that it was accepted once it is open: the journal has known it for longer. */
+/** Opens a session, runs the code, and closes it. Reports `accepted` once the session is open; the journal has the job earlier. */
 async function hold({ jobId, code, language, isolation, runner }: Omit<ChaosJob, 'kind'>): Promise<JobResult> {
   const given = { ...(language && { language }), ...(isolation && { isolation }), ...(runner && { runner }) };
   const session = await orchestrator.session({ sessionId: jobId, ...given });

@@ -4,12 +4,12 @@ import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 import { runChaos } from './referee.ts';
 
-/** Half of the hosts leave nothing after a second; the slowest one has this long where other tests' remains are at work. */
+/** Half of the hosts leave nothing after a second. The slowest host gets this long, because other tests' processes end at the same time. */
 const END_MS = 3_000;
 
-/** A short run of what `npm run chaos` does hundreds of times. */
+/** A short run of `npm run chaos`. */
 describe('F23 hosts that are killed at random points', () => {
-  it('of local sandboxes lose no job, double none, and leave nothing', async (context) => {
+  it('of local sandboxes lose no job, double no job, and leave nothing', async (context) => {
     requireLevel(context, 'namespace');
     const report = await runChaos({
       kills: 15,
@@ -25,7 +25,7 @@ describe('F23 hosts that are killed at random points', () => {
     expect(report.tally.hostLost).toBeGreaterThan(10);
   }, 300_000);
 
-  dockerTest('of containers lose no job, double none, and leave nothing', { timeout: 300_000 }, async () => {
+  dockerTest('of containers lose no job, double no job, and leave nothing', { timeout: 300_000 }, async () => {
     const { bundle, engine } = await dockerImage();
     const report = await runChaos({ kills: 6, seed: 5, runner: 'docker', bundle, engine, endMs: END_MS });
     expect(report.violations).toEqual([]);

@@ -1,15 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-/** A way to an engine that can fail. */
+/** A proxy in front of an engine. It can fail on request. */
 export interface EngineProxy extends AsyncDisposable {
-  /** Its address, as `DOCKER_HOST` has it. */
+  /** Its address, in the form of `DOCKER_HOST`. */
   readonly host: string;
-  /** Cuts the connections that have become streams: those of attached containers. Says how many. */
+  /** Cuts the upgraded connections: the streams of attached containers. Returns their number. */
   cutStreams(): number;
-  /** From now on takes everything and passes nothing on, in neither direction. */
+  /** Takes all bytes from now on and passes none on, in either direction. */
   hang(): void;
-  /** Passes everything on again, what came meanwhile included. */
+  /** Passes bytes on again, and first the bytes that arrived meanwhile. */
   recover(): void;
 }
 

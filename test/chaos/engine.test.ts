@@ -17,7 +17,7 @@ import { createOwnEngine, NO_OWN_ENGINE, type OwnEngine, type OwnEngineOptions }
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
 const SLEEP = 'console.log("up"); await new Promise((resolve) => setTimeout(resolve, 30_000));';
-/** What a job may end with when the engine is what failed: never an outcome of user code. */
+/** The codes of a job whose engine failed: never an outcome of user code. */
 const INFRASTRUCTURE = /^(sandbox\.lost|engine\.unavailable|engine\.failed|sandbox\.start-failed)$/;
 
 let image: DockerImage;
@@ -32,7 +32,7 @@ function orchestratorOn(host: string, options: Omit<OrchestratorOptions, 'runner
   return createOrchestrator({ runners: [createDockerRunner({ host, bundle: image.bundle })], ...options });
 }
 
-/** A job whose program runs. */
+/** A job whose program is running. */
 async function runningJob(orchestrator: Orchestrator): Promise<JobStream> {
   const job = orchestrator.stream({ kind: 'exec', code: SLEEP });
   job.result.catch(() => undefined);
@@ -40,7 +40,7 @@ async function runningJob(orchestrator: Orchestrator): Promise<JobStream> {
   return job;
 }
 
-/** How a job that was cut off has ended, and after how long. */
+/** The error of a job that was cut off, and the time it took. */
 async function failureOf(result: Promise<JobResult>): Promise<{ code: string; message: string; tookMs: number }> {
   const elapsedMs = startQuietClock();
   try {
@@ -67,7 +67,7 @@ describeWith('an engine that fails', NO_OWN_ENGINE, () => {
   });
 
   it.each([['SIGTERM'], ['SIGKILL']] as const)(
-    'F10 a job whose engine is restarted by %s fails as lost, and the next job and the pool work when it is back',
+    'F10 a job whose engine is restarted by %s fails as lost, and the next job and the pool work afterwards',
     async (signal) => {
       await using orchestrator = orchestratorOn(engine.host, { pool: { size: 2 }, sweepIntervalMs: 1_000 });
       await orchestrator.warm();
@@ -84,7 +84,7 @@ describeWith('an engine that fails', NO_OWN_ENGINE, () => {
       const next = await orchestrator.exec({ code: 'console.log(6 * 7)' });
       expect(next).toMatchObject({ outcome: 'succeeded', stdout: { text: '42\n' } });
       const isWarm = async (): Promise<boolean> => {
-        // A job that finds none takes over the start that is under way, and would leave the pool empty each time.
+        // A job that finds no warm container takes over the start that is under way, and would leave the pool empty each time.
         await orchestrator.warm();
         return (await orchestrator.exec({ code: '1' })).usage.warm;
       };
@@ -95,7 +95,7 @@ describeWith('an engine that fails', NO_OWN_ENGINE, () => {
     120_000,
   );
 
-  it('F10 a job whose attach stream is cut fails as lost, and its container goes', async () => {
+  it('F10 a job whose attach stream is cut fails as lost, and its container is removed', async () => {
     await using proxy = await startEngineProxy(engine.socket);
     await using orchestrator = orchestratorOn(proxy.host, { pool: { size: 1 }, sweepIntervalMs: 0 });
     await orchestrator.warm();
@@ -121,7 +121,7 @@ describeWith('an engine that fails', NO_OWN_ENGINE, () => {
     expect((await orchestrator.exec({ code: 'console.log(6 * 7)' })).stdout.text).toBe('42\n');
   });
 
-  it('F11 an engine that hangs while a container is made fails the job, and what it made is removed later', async () => {
+  it('F11 an engine that hangs while a container is made fails the job, and the container is removed later', async () => {
     await using proxy = await startEngineProxy(engine.socket);
     await using orchestrator = orchestratorOn(proxy.host, { sweepIntervalMs: 300 });
     await orchestrator.exec({ code: '1' });
@@ -132,10 +132,10 @@ describeWith('an engine that fails', NO_OWN_ENGINE, () => {
     expect(code).toMatch(INFRASTRUCTURE);
     expect(tookMs).toBeLessThan(10_000);
     proxy.recover();
-    await until(async () => (await containersOf(engine)) === 0, 'a removal of what was made meanwhile', 15_000);
+    await until(async () => (await containersOf(engine)) === 0, 'the removal of the container', 15_000);
   });
 
-  it('F11 an engine that hangs in the middle of a job ends it soon after its clock, as no outcome of the program', async () => {
+  it('F11 an engine that hangs in the middle of a job ends it soon after its deadline, as a failure of the engine', async () => {
     await using proxy = await startEngineProxy(engine.socket);
     await using orchestrator = orchestratorOn(proxy.host, { sweepIntervalMs: 0 });
     const job = orchestrator.stream({ kind: 'exec', code: SLEEP, limits: { jobTimeoutMs: 3_000, graceMs: 500 } });
@@ -185,7 +185,7 @@ describeWith('F14 an engine whose disk is full', NO_OWN_ENGINE, () => {
   it('refuses jobs with a clear error, leaves nothing, and serves them when there is room again', async () => {
     await using orchestrator = orchestratorOn(engine.host, { sweepIntervalMs: 0 });
     expect((await orchestrator.exec({ code: 'console.log(1)' })).outcome).toBe('succeeded');
-    // Its removal, which nobody waited for, would make room again.
+    // The removal of the container runs in the background and would make room again.
     await until(async () => (await containersOf(engine)) === 0, 'the removal of its container');
     const ballast = join(engine.dataFolder, 'ballast');
     fill(ballast);
@@ -204,7 +204,7 @@ function fill(path: string): void {
   try {
     execFileSync('dd', ['if=/dev/zero', `of=${path}`, 'bs=1M'], { stdio: 'ignore' });
   } catch {
-    // It fails when the disk is full, which is the aim; the rest is filled byte by byte.
+    // dd fails when the disk is full, as intended. The rest is filled byte by byte.
   }
   try {
     for (;;) appendFileSync(path, Buffer.alloc(1_024));

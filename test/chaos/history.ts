@@ -4,23 +4,23 @@ import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { HostWord } from './host-words.ts';
 import type { MixedJob } from './mixed-jobs.ts';
 
-/** What became of a job, as far as its host has said. */
+/** The history of a job, by the words of its host. */
 export interface JobHistory {
   mixed: MixedJob;
   accepted: boolean;
   said?: Extract<HostWord, { word: 'finished' | 'failed' }>;
 }
 
-/** The referee's own journal: what it ordered and what hosts said, kept apart from their state. */
+/** The referee's own journal: its orders and the words of the hosts, kept apart from their state. */
 export interface History {
   readonly jobs: ReadonlyMap<string, JobHistory>;
-  /** Written before the host is told. */
+  /** Called before the host gets the order. */
   ordered(mixed: MixedJob): void;
   heard(words: readonly HostWord[]): void;
   note(line: object): void;
 }
 
-/** Creates a history, with a copy in a file for whoever looks into a violation. */
+/** Creates a history, with a copy in a file for the inspection of a violation. */
 export function createHistory(path: string): History {
   const jobs = new Map<string, JobHistory>();
   const note = (line: object): void => appendFileSync(path, `${JSON.stringify(line)}\n`);
@@ -50,11 +50,11 @@ export interface Tally {
   finished: number;
   failed: number;
   canceled: number;
-  /** Of the failed ones: those whose host was killed. */
+  /** The failed jobs whose host was killed. */
   hostLost: number;
 }
 
-/** Compares what hosts said with the results that are there. Gives what is wrong. */
+/** Compares the words of the hosts with the results. Returns the faults. */
 export function checkResults(stateDir: string, ids: Iterable<string>, history: History): string[] {
   const faults: string[] = [];
   const byJob = new Map<string, string[]>();
@@ -79,11 +79,11 @@ export function checkResults(stateDir: string, ids: Iterable<string>, history: H
 
 function checkResult(path: string, { said }: JobHistory): string[] {
   const result = readResult(path);
-  if (result === undefined) return [`${path} is no result`];
+  if (result === undefined) return [`${path} is not a result`];
   if (said?.word === 'finished' && said.outcome !== result.outcome) {
     return [`job ${said.jobId} was said to be ${said.outcome} and is recorded as ${result.outcome}`];
   }
-  // A session that its host gives up fails for whoever runs code in it; its record says that it was canceled, where the host came to that.
+  // A session that its host gives up fails for its caller. Its record says `canceled` if the host came to write that.
   const givenUp = said?.word === 'failed' && said.code === 'session.ended' && result.outcome === 'canceled';
   if (said?.word === 'failed' && result.outcome !== 'failed' && !givenUp) {
     return [`job ${said.jobId} was said to fail with ${said.code} and is recorded as ${result.outcome}`];
@@ -91,7 +91,7 @@ function checkResult(path: string, { said }: JobHistory): string[] {
   return [];
 }
 
-/** Counts all results, and finds what has no business among them. */
+/** Counts all results. Returns the files that do not belong there as faults. */
 export function tallyResults(stateDir: string, history: History): { tally: Tally; faults: string[] } {
   const faults: string[] = [];
   const folder = join(stateDir, 'results');
@@ -100,8 +100,9 @@ export function tallyResults(stateDir: string, history: History): { tally: Tally
   for (const name of readdirSync(folder)) {
     const id = name.split('.')[0] ?? '';
     const result = readResult(join(folder, name));
-    if (!name.endsWith('.1.json') || result?.jobId !== id || !history.jobs.has(id)) faults.push(`${name} is no result`);
-    // One that was accepted by a host that could not say so any more is in order, but not in the sum.
+    if (!name.endsWith('.1.json') || result?.jobId !== id || !history.jobs.has(id))
+      faults.push(`${name} is not a result`);
+    // A job may have been accepted without a word of its host, which was killed. It is valid, but not in the sum.
     if (result === undefined || history.jobs.get(id)?.accepted !== true) continue;
     if (result.outcome === 'canceled') tally.canceled += 1;
     else if (result.error?.name === 'job.host-lost' || result.error?.name.includes('.') === true) tally.failed += 1;
@@ -118,7 +119,7 @@ function readResult(path: string): JobResult | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as JobResult;
   } catch {
-    // Half a result, or none: the caller says so.
+    // A partial or missing result: the caller reports it.
     return undefined;
   }
 }

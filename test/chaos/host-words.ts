@@ -2,10 +2,10 @@ import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { RuntimeBundle } from '../../src/sandboxes/runtime-bundle.ts';
 
-/** Which runners a host has. */
+/** The runners of a host. */
 export type ChaosRunner = 'local' | 'docker' | 'both';
 
-/** How a host is set up. */
+/** Settings of a host. */
 export interface ChaosHostSettings {
   runner: ChaosRunner;
   stateDir: string;
@@ -14,13 +14,13 @@ export interface ChaosHostSettings {
   bundle: RuntimeBundle;
 }
 
-/** A job as a host is told of it. A session is opened, runs its code once, and is closed. */
+/** A job as the host receives it. A session is opened, runs its code once, and is closed. */
 export type ChaosJob = { kind: 'exec' | 'session'; jobId: string } & ExecOptions;
 
-/** What a host is told. */
+/** A message to a host. */
 export type HostOrder = { order: 'job'; job: ChaosJob } | { order: 'cancel'; jobId: string } | { order: 'close' };
 
-/** What a host says. */
+/** A message from a host. */
 export type HostWord =
   | { word: 'ready'; owner: string }
   | { word: 'accepted' | 'started'; jobId: string }

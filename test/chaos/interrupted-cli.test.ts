@@ -11,16 +11,16 @@ import { until } from '../fixtures/until.ts';
 import { outsideView, ownerOf, type OutsideView } from './outside-view.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
-/** Writes, then stays; leaves a file that is collected when it is ended. */
+/** Writes, then stays. Leaves a file that is collected at its end. */
 const PROGRAM = `import { writeFileSync } from 'node:fs';
 writeFileSync(process.env.SKILLCELL_OUTPUT + '/a.bin', Buffer.alloc(4 * 1024 * 1024));
 console.log('up');
 await new Promise((resolve) => setTimeout(resolve, 60_000));`;
 const CODES = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
-/** A command that is interrupted has its grace; then all that is left is killed. */
+/** An interrupted command has its grace period. Then its remaining processes are killed. */
 const END_MS = 6_000;
 
-/** Moments by what the engine announces; the rest by the clock from the start, and by the program's first output. */
+/** Moments in a job: a number is milliseconds from the start; `output` is the first output of the program; the rest are events of the engine. */
 const MOMENTS = [0, 60, 120, 200, 'create', 'attach', 'start', 'output', 'kill', 'die'] as const;
 type Moment = (typeof MOMENTS)[number];
 
@@ -38,11 +38,11 @@ interface Interrupted {
   left: string[];
 }
 
-/** Starts a job in a container, sends signals at a moment of its life, and looks at what is there after its end. */
+/** Starts a job in a container, sends signals at a moment, and returns the state after its end. */
 async function interrupt(moment: Moment, ...signals: (keyof typeof CODES)[]): Promise<Interrupted> {
   image ??= await dockerImage();
   view = outsideView(temporary, image.engine);
-  // The engine announces more than one wants to see; events of this process alone are told by the owner in their labels.
+  // The engine announces the events of all owners. The owner in the labels selects the events of this process.
   const ending = new AbortController();
   const seen: { owner: string; action: string }[] = [];
   const events = await image.engine.getEvents({
@@ -82,7 +82,7 @@ async function interrupt(moment: Moment, ...signals: (keyof typeof CODES)[]): Pr
   const tookMs = elapsedMs();
   ending.abort();
   let left = await view.leftovers(owner);
-  // What the engine was asked to remove may take the kernel a moment.
+  // The kernel may take a moment to remove the processes.
   for (let tries = 0; left.length > 0 && tries < 400; tries += 1) {
     await pause(50);
     left = await view.leftovers(owner);
@@ -98,25 +98,25 @@ async function interrupt(moment: Moment, ...signals: (keyof typeof CODES)[]): Pr
 describe('F17 a command whose job runs in a container', () => {
   for (const moment of MOMENTS) {
     const when = typeof moment === 'number' ? `${moment} ms after its start` : `at the moment ${moment}`;
-    dockerTest(`that is ended by SIGTERM ${when} leaves no container`, {}, async () => {
+    dockerTest(`that SIGTERM ends ${when} leaves no container`, {}, async () => {
       const { code, tookMs, left } = await interrupt(moment, 'SIGTERM');
       expect(left).toEqual([]);
       expect(tookMs).toBeLessThan(END_MS);
-      // A job that was over already may have been reported before the signal came.
+      // A finished job may have been reported before the signal came.
       expect(moment === 'kill' || moment === 'die' ? [0, 143] : [143]).toContain(code);
     });
   }
 
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     for (const moment of ['create', 'output'] as const) {
-      dockerTest(`that is ended by ${signal} at the moment ${moment} leaves no container`, {}, async () => {
+      dockerTest(`that ${signal} ends at the moment ${moment} leaves no container`, {}, async () => {
         const { code, left } = await interrupt(moment, signal);
         expect({ code, left }).toEqual({ code: CODES[signal], left: [] });
       });
     }
   }
 
-  dockerTest('that is told twice ends at once and leaves no container', {}, async () => {
+  dockerTest('that gets two signals ends at once and leaves no container', {}, async () => {
     const { code, tookMs, left } = await interrupt('output', 'SIGTERM', 'SIGTERM');
     expect({ code, left }).toEqual({ code: 143, left: [] });
     expect(tookMs).toBeLessThan(2_500);

@@ -11,18 +11,18 @@ import type { StartedHost } from './started-host.ts';
 export const KILL_POINTS = ['start', 'accept', 'running', 'result', 'sandbox', 'removal', 'close'] as const;
 export type KillPoint = (typeof KILL_POINTS)[number];
 
-/** What the moments are seen by. */
+/** The places where the moments are observed. */
 export interface Surroundings {
   stateDir: string;
   engine: Docker | undefined;
 }
 
-/** A moment that does not come, because the jobs took another turn, is taken after so long. */
+/** A moment may not come, because the jobs took another turn. Then the host is killed after this time. */
 const LATEST_MS = 4_000;
 
 /**
- * Resolves at a point of a host's life: seen from outside where possible, so that it is the very moment, and a little
- * random later. For `start` it is called before the host is ready.
+ * Resolves at a point in the life of a host, plus a small random delay. Points are observed from outside where possible, so that they are exact. For
+ * `start`, call it before the host is ready.
  */
 export async function killMoment(
   point: KillPoint,
@@ -78,7 +78,7 @@ async function momentOf(
   await pause(delayMs);
 }
 
-/** The owner has begun to write its n-th result. */
+/** Resolves when the owner has begun to write its n-th result. */
 function partialResults(folder: string, owner: string, count: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const seen = new Set<string>();
@@ -90,7 +90,7 @@ function partialResults(folder: string, owner: string, count: number, signal: Ab
   });
 }
 
-/** The n-th control group of the owner was made, or is gone. The kernel tells nobody, so it is looked for. */
+/** Resolves when the n-th control group of the owner was made or removed. The kernel sends no event, so this polls. */
 async function controlGroups(owner: string, count: number, what: 'made' | 'gone', signal: AbortSignal): Promise<void> {
   const seen = new Set<string>();
   while (!signal.aborted) {
@@ -101,7 +101,7 @@ async function controlGroups(owner: string, count: number, what: 'made' | 'gone'
   }
 }
 
-/** The engine has announced the n-th event of the owner's containers. */
+/** Resolves when the engine has announced the n-th event of the owner's containers. */
 async function engineEvents(
   engine: Docker,
   owner: string,
@@ -117,7 +117,7 @@ async function engineEvents(
       seen += 1;
       if (seen >= count) resolve();
     });
-    // The stream is ended by the abort.
+    // The abort ends the stream.
     events.on('error', () => resolve());
   });
 }

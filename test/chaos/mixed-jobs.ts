@@ -4,17 +4,17 @@ import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { ChaosJob, ChaosRunner } from './host-words.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-/** A job and what must come of it where nobody is killed. */
+/** A job and its expected result if no host is killed. */
 export interface MixedJob {
   job: ChaosJob;
   expected: JobResult['outcome'];
   /** Whether the referee cancels it. */
   cancel: boolean;
-  /** Where its artifact appears, and how large it is. */
+  /** Path and size of its artifact. */
   artifact?: { path: string; bytes: number };
 }
 
-/** Name of what daemons of jobs run as, for whoever looks for them. */
+/** Process name of the daemons of jobs, so that a search finds them. */
 export const DAEMON = 'chaos-daemon';
 const ARTIFACT_BYTES = 512 * 1024;
 
@@ -51,7 +51,7 @@ const KINDS: readonly [Kind, ...Kind[]] = [
   { inSession: true, language: 'python', code: 'import time; time.sleep(1)' },
 ];
 
-/** Makes one of the many kinds of jobs. */
+/** Makes a job of a random kind. */
 export function mixedJob(random: SeededRandom, jobId: string, runner: ChaosRunner, outputs: string): MixedJob {
   const { code, language, expected, cancel, artifact, inSession } = random.pick(KINDS);
   const output = join(outputs, jobId);

@@ -5,25 +5,25 @@ import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import { WORK_FOLDER_PREFIX } from '../../src/sandboxes/local/start-direct.ts';
 import { LABEL } from '../../src/sandboxes/docker/container-options.ts';
 
-/** What the machine, the file system and the engine show of an owner's sandboxes; nothing is asked of the owner. */
+/** The owner's sandboxes as the machine, the file system and the engine show them. The owner itself is not asked. */
 export interface OutsideView {
-  /** Processes in the owner's control groups or with its mark in their environment; and those of `family` that live. */
+  /** Processes in the owner's control groups or with its mark in their environment, and the living processes of `family`. */
   processes(owner: string, family?: readonly SeenProcess[]): string[];
-  /** The same with name, state and waiting place of each thread, of processes that should have ended. */
+  /** The same with name, state and waiting place of each thread, for processes that should have ended. */
   threads(owner: string, family?: readonly SeenProcess[]): string[];
-  /** Containers of the owner that run. */
+  /** Running containers of the owner. */
   runningContainers(owner: string): Promise<string[]>;
-  /** All that is there of an owner: processes, control groups, folders, containers in any state. */
+  /** All leftovers of an owner: processes, control groups, folders, containers in any state. */
   leftovers(owner: string): Promise<string[]>;
 }
 
-/** A process that cannot be taken for a later one with its id. */
+/** A process. Its start time distinguishes it from a later process with the same id. */
 export interface SeenProcess {
   pid: number;
   startTime: string;
 }
 
-/** Looks at this machine; at an engine only where one is given. */
+/** Looks at this machine, and at an engine if one is given. */
 export function outsideView(temporary: string, engine: Docker | undefined): OutsideView {
   const containers = async (owner: string, all: boolean): Promise<string[]> => {
     if (engine === undefined) return [];
@@ -59,13 +59,13 @@ export function outsideView(temporary: string, engine: Docker | undefined): Outs
   };
 }
 
-/** The owner that a process is, by the process table; undefined when it has ended. */
+/** The owner name of a process, from the process table; undefined when it has ended. */
 export function ownerOf(pid: number): string | undefined {
   const process = livingProcesses().find((row) => row.pid === pid);
   return process && ownerName({ ...currentOwner(), pid, startTime: process.startTime });
 }
 
-/** A process below another one, at any depth, as it is now. */
+/** The current processes below a process, at any depth. */
 export function familyOf(root: number): SeenProcess[] {
   const all = livingProcesses();
   const found = new Set([root]);
@@ -76,12 +76,12 @@ export function familyOf(root: number): SeenProcess[] {
   return all.filter(({ pid }) => pid !== root && found.has(pid)).map(({ pid, startTime }) => ({ pid, startTime }));
 }
 
-/** The first child of a process, as `/proc` shows it. */
+/** The first child of a process in `/proc`. */
 export function childOf(parent: number): SeenProcess | undefined {
   return livingProcesses().find((row) => row.parent === parent);
 }
 
-/** All processes that are not only waiting to be reaped. */
+/** All processes except zombies, which only wait to be reaped. */
 function livingProcesses(): (SeenProcess & { parent: number })[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -110,7 +110,7 @@ function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
-    // It ended between the listing and here.
+    // It ended after the listing.
     return '';
   }
 }

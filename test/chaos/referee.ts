@@ -16,48 +16,48 @@ import { startQuietClock } from '../fixtures/quiet-clock.ts';
 /** Options of {@link runChaos}. */
 export interface ChaosOptions {
   kills: number;
-  /** The same seed gives the same jobs and the same points; the machine's own timing is what it is. */
+  /** The same seed gives the same jobs and the same points. The timing of the machine varies. */
   seed: number;
   runner: ChaosRunner;
   bundle: RuntimeBundle;
-  /** The engine that the hosts use; undefined for local runs. */
+  /** The engine of the hosts; undefined for local runs. */
   engine: Docker | undefined;
-  /** What the kernel and the engine have to end what a killed host leaves. @default 1,000 ms */
+  /** Time in which the kernel and the engine must end the processes of a killed host. @default 1,000 ms */
   endMs?: number;
   onProgress?(line: string): void;
 }
 
-/** What came of it. */
+/** Result of a run. */
 export interface ChaosReport {
   kills: Record<KillPoint, number>;
   tally: Tally;
-  /** Of these, jobs of the host that lived beside all that were killed. */
+  /** Of these, jobs of the host that was not killed. */
   steadyJobs: number;
   /**
-   * Longest time from a kill until none of the host's processes and no running container was left, in milliseconds in which
-   * nothing waited for a processor: other work on the machine does not count.
+   * Longest time in milliseconds from a kill until no process of the host and no running container was left. Time in which a process waited for a
+   * processor does not count, so other work on the machine does not either.
    */
   slowestEndMs: number;
-  /** The same for half of the kills. */
+  /** The same for the median of the kills. */
   medianEndMs: number;
-  /** Longest time from the start of the next host until all was removed, in milliseconds. */
+  /** Longest time in milliseconds from the start of the next host until all leftovers were removed. */
   slowestSweepMs: number;
   violations: string[];
-  /** Holds what was left behind, where there are violations. */
+  /** The folder with the leftovers, if there are violations. */
   folder: string;
 }
 
 const END_MS = 1_000;
 const SWEEP_MS = 60_000;
-/** After this much of the clock on the wall what is there stays. */
+/** Wall-clock limit. A leftover that is still there then counts as permanent. */
 const NEVER_MS = 60_000;
 const JOBS_A_LIFE = 7;
-/** What goes wrong so often goes wrong always. */
+/** After this many violations the run ends. */
 const ENOUGH = 20;
-/** Ends that are no fault while a host is asked to close. */
+/** Outcomes that are valid while a host is asked to close. */
 const CLOSING: readonly string[] = ['canceled', 'orchestrator.closed', 'session.ended'];
 
-/** Kills hosts and checks, from outside, that nothing is lost, doubled or left. */
+/** Kills hosts and checks, from outside, that no job is lost or doubled and no leftover stays. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const { kills, seed, runner, bundle, engine, onProgress } = options;
   const folder = mkdtempSync(join(tmpdir(), 'chaos-'));
@@ -95,7 +95,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     return mixed;
   };
 
-  /** What a host says of its jobs must be what was to be expected of them. */
+  /** Compares the words of a host about its jobs with the expectations. */
   const judge = (host: StartedHost, closing: boolean): void => {
     history.heard(host.words);
     for (const word of host.words) {
@@ -109,7 +109,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     }
   };
 
-  /** Waits until nothing that belongs to a killed host runs. */
+  /** Waits until no process and no container of a killed host runs. */
   const awaitEnd = async (owner: string, family: readonly SeenProcess[]): Promise<void> => {
     const killedAt = performance.now();
     const elapsedMs = startQuietClock();
@@ -133,7 +133,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   };
 
   const dead = new Map<string, string[]>();
-  /** Waits until the sweep of a living host has removed what dead ones left. */
+  /** Waits until the sweep of a living host has removed the leftovers of dead hosts. */
   const awaitSweep = async (): Promise<void> => {
     const startedAt = performance.now();
     for (const owner of [...dead.keys()]) {
@@ -147,7 +147,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     }
     report.slowestSweepMs = Math.max(report.slowestSweepMs, performance.now() - startedAt);
   };
-  /** A host that is ready has settled what dead ones had accepted. */
+  /** A ready host has settled the accepted jobs of dead hosts. */
   const checkSettled = (): void => {
     for (const [owner, ids] of dead) {
       for (const fault of checkResults(stateDir, ids, history)) blame(fault);
@@ -165,7 +165,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     if (said.owner !== host.owner) blame(`a host takes itself for ${said.owner} instead of ${host.owner}`);
   };
 
-  // It removes nothing, so that what is removed is what each new host removes when it starts.
+  // It never sweeps, so each new host must remove the leftovers at its start.
   const steady = await startHost({ ...settings, sweepIntervalMs: 0 }, temporary);
   await awaitReady(steady);
   let steadyEnds = false;
@@ -191,7 +191,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       checkSettled();
       const moment = killMoment(point, host, random, { stateDir, engine });
       while (ids.length < JOBS_A_LIFE) ids.push(order(host).job.jobId);
-      // One that closes stops sweeping.
+      // A closing host stops sweeping.
       const sweeps = point !== 'close' && random.between(0, 1) === 1;
       await Promise.all([moment, sweeps ? awaitSweep() : undefined]);
     } else await killMoment(point, host, random, { stateDir, engine });

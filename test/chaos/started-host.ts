@@ -9,19 +9,19 @@ import { childOf, familyOf, type SeenProcess } from './outside-view.ts';
 
 const PROGRAM = fileURLToPath(new URL('chaos-host.ts', import.meta.url));
 
-/** A host that runs, as the referee knows it. */
+/** A running host, as the referee knows it. */
 export interface StartedHost {
-  /** As the process table names it, not as the host says. */
+  /** The owner by the process table, not by the word of the host. */
   readonly owner: string;
   readonly words: readonly HostWord[];
-  /** What it wrote to its standard error. */
+  /** The text on its standard error. */
   complaint(): string;
   send(order: HostOrder): void;
-  /** Resolves when its words fulfil a condition, or it has ended. */
+  /** Resolves when its words fulfil a condition, or when it has ended. */
   until(holds: (words: readonly HostWord[]) => boolean): Promise<void>;
-  /** Kills the process that the sandboxes belong to, and reads what it said until then. Gives the processes below it. */
+  /** Kills the process that owns the sandboxes, and reads its words up to then. Returns the processes below it. */
   kill(): Promise<SeenProcess[]>;
-  /** Resolves when it has ended and all that it said is read; with its exit code, or null when it was killed. */
+  /** Resolves when it has ended and all its words are read: with its exit code, or null when it was killed. */
   readonly ended: Promise<number | null>;
 }
 
@@ -36,7 +36,7 @@ export async function startHost(settings: ChaosHostSettings, temporary: string):
   );
   let complaint = '';
   launcher.stderr.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-8_000)));
-  // It may be killed while it is told something.
+  // The host may be killed while an order is written to it.
   launcher.stdin.on('error', () => undefined);
   const lines = createInterface({ input: launcher.stdout });
   lines.on('line', (line) => {

@@ -9,7 +9,7 @@ import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 
-/** All that makes Ruby a language of skillcell. */
+/** The folder that makes Ruby a language of skillcell. */
 const RUBY = fileURLToPath(new URL('../fixtures/languages/ruby', import.meta.url));
 const MISSING_RUBY = existsSync('/usr/bin/ruby') ? undefined : '/usr/bin/ruby';
 const PROGRAM = `#!/usr/bin/env ruby
@@ -35,7 +35,7 @@ afterAll(() => {
 });
 
 describe('a language that is one more folder in runtime/languages', () => {
-  it('is not there without its folder', async () => {
+  it('is unknown without its folder', async () => {
     using plain = copyCheckout({});
     const { code, stderr } = await plain.run(['exec', '-', '--language', 'ruby'], { stdin: 'puts 1' });
     expect(code).toBe(2);
@@ -93,7 +93,7 @@ describe('a language that is one more folder in runtime/languages', () => {
 
   dockerTest('runs in a container of an image that was built with it', { timeout: 10 * 60_000 }, async () => {
     const { engine } = await dockerImage();
-    // The base stays the one without Ruby, so that what the language needs comes with the language.
+    // The base stays the image without Ruby, so that the language must install Ruby itself.
     const bases = await engine.listImages({ filters: { reference: ['skillcell-base', 'node:24-bookworm-slim'] } });
     const base = bases[0]?.RepoTags?.[0] ?? '';
     const newest = engine.getImage('skillcell-sandbox:slim');
@@ -120,7 +120,7 @@ describe('a language that is one more folder in runtime/languages', () => {
     }
   });
 
-  it('has a prompt of its own, and the doctor looks for its interpreter', async (context) => {
+  it('has its own prompt, and the doctor looks for its interpreter', async (context) => {
     requireHere(context, MISSING_RUBY);
     requireLevel(context, 'none');
     const words = [
@@ -155,7 +155,7 @@ describe('a language that is one more folder in runtime/languages', () => {
     });
   });
 
-  it('has its interpreter looked for by the doctor where jobs look, and not elsewhere', async () => {
+  it('makes the doctor look for its interpreter only where jobs look', async () => {
     using own = copyCheckout({ 'runtime/languages/ruby': RUBY });
     const interpreter = join(cwd, 'own-ruby');
     const file = join(own.folder, 'runtime/languages/ruby/language.json');

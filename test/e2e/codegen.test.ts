@@ -59,7 +59,7 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
   }
 
   it('repairs a broken program with this run\u2019s own stderr, waits out a 429, and takes one block of two', async () => {
-    // What the first program prints cannot be known before it ran.
+    // The output of the first program is unknown before it runs.
     const broken = `console.error('seen ' + 6 * 7 + ' ' + require('node:fs').readFileSync('in.csv', 'utf8').length);\nconst rows = undefined;\nrows.map((row) => row);\n`;
     const example = 'console.log(1);';
     const good = `import { readFileSync, writeFileSync } from 'node:fs';\nconst rows = readFileSync('in.csv', 'utf8').trim().split('\\n').length - 1;\nwriteFileSync(process.env.SKILLCELL_OUTPUT + '/count.json', JSON.stringify({ rows }));\nconsole.log('rows: ' + rows);\nexport default rows;`;
@@ -140,7 +140,7 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
     expect(result.artifacts.map(({ path }) => path)).toEqual(['second']);
   });
 
-  it('events tell of each attempt and run', async () => {
+  it('events report each attempt and run', async () => {
     await using orchestrator = createOrchestrator({
       model: await gateway([block('throw new Error("one")'), block('console.log("two")')]),
     });
@@ -197,7 +197,7 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it('answers without a program, and ones that were cut off, are told so', async () => {
+  it('answers without a program and cut-off answers are repaired with that reason', async () => {
     const result = await run([
       'I cannot do that.',
       { text: '```javascript\nconsole.log("cut', finishReason: 'length' },
@@ -217,7 +217,7 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
     expect(none).toMatchObject({ outcome: 'failed', exitCode: null, error: { name: 'CodegenError' } });
   });
 
-  it('a program that its own fence cuts is not run, and one that is whole behind that fence is', async () => {
+  it('a program that its own fence cuts is not run, and the whole program after that fence is', async () => {
     const program = 'cat > "$SKILLCELL_OUTPUT/a.md" <<\'EOF\'\n```\nnpm test\n```\nEOF\necho done';
     const result = await run([block(program.replace('\nEOF', ''), 'bash'), block(program, 'bash')], {
       language: 'bash',
@@ -227,7 +227,7 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
     expect(model.requests[1]?.messages[2]?.content).toContain('inside of a here-document');
   });
 
-  it('a run that takes too long is repaired; when it stays so the job is timeout', async () => {
+  it('a run that takes too long is repaired; if it stays too long, the job ends as timeout', async () => {
     const endless = 'console.log("begun"); for (;;) {}';
     const limits = { runTimeoutMs: 4_000, graceMs: 100 };
     const repaired = await run([block(endless), block('export default 1')], { limits });
@@ -237,7 +237,7 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
     expect(never).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' }, stdout: { text: 'begun\n' } });
   });
 
-  it('a model that does not answer in time ends the job as timeout, by ModelTimeout', async () => {
+  it('a model that does not answer in time ends the job as timeout with a ModelTimeout', async () => {
     const result = await run([{ hang: true }], { limits: { modelTimeoutMs: 300 } });
     expect(result).toMatchObject({
       outcome: 'timeout',
@@ -249,12 +249,12 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
 
   it('the clock of the whole job runs while the model is asked', async () => {
     const result = await run([{ hang: true }], { limits: { jobTimeoutMs: 1_500, graceMs: 2_000 } });
-    // The sandbox itself says so: it has time for it.
+    // The sandbox itself reports it, within the time it has for that.
     const message = 'The job took longer than 1.5 s.';
     expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout', message } });
   });
 
-  it('attempts that were made before the model failed are told, with what the last of them printed', async () => {
+  it('attempts before the model failed are reported, with the output of the last attempt', async () => {
     const first = block('console.log("printed"); process.exit(4);');
     const slow = await run([first, { hang: true }], { limits: { modelTimeoutMs: 6_000 }, expect: ['report.md'] });
     expect(slow).toMatchObject({
@@ -271,9 +271,9 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
     expect(await job.result).toMatchObject({ outcome: 'canceled', codegen: { attempts: [{ outcome: 'failed' }] } });
   });
 
-  // Nothing hides at another level.
+  // Hidden processes exist only at this level.
   const itAtNone = isolation === 'none' ? it : () => undefined;
-  itAtNone('what was found in an earlier attempt is told, whether the last one ran or not', async () => {
+  itAtNone('findings of an earlier attempt are reported, whether the last attempt ran or not', async () => {
     const hides = '(env -i setsid sh -c ": >hidden; sleep 5" &)\nuntil [ -e hidden ]; do sleep 0.01; done';
     const first = `\`\`\`bash\n${hides}\nexit 4\n\`\`\``;
     const told = async (last: StandInAnswer): Promise<string[]> => {
@@ -284,19 +284,19 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
     expect(await told({ hang: true })).toEqual(['output.incomplete']);
   });
 
-  it('a service that refuses the key is our error, without the key in it', async () => {
+  it('a service that refuses the key is an infrastructure error without the key in it', async () => {
     const error: unknown = await run([{ status: 401, message: `bad key ${KEY}` }]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'model.refused', entry: { exitCode: 3 } });
     expect(JSON.stringify([String(error), error, log])).not.toContain(KEY);
     expect(model.requests).toHaveLength(1);
   });
 
-  it('a service that stays broken is our error after its tries', async () => {
+  it('a service that stays broken is an infrastructure error after its tries', async () => {
     await expect(run(() => ({ status: 503 }))).rejects.toMatchObject({ code: 'model.failed', entry: { exitCode: 4 } });
     expect(model.requests).toHaveLength(4);
   });
 
-  it('a job that is canceled while the model is asked is canceled, and the request is given up', async () => {
+  it('a job that is canceled while the model is asked is canceled, and the request is aborted', async () => {
     await using orchestrator = createOrchestrator({ model: await gateway([{ hang: true }]) });
     const job = orchestrator.stream({ kind: 'codegen', isolation, task: 't' });
     await until(() => model.requests.length === 1, 'the request');
@@ -359,7 +359,7 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
       return () => rmSync(folder, { recursive: true });
     });
 
-    it('a recorded conversation with a repair is replayed without a model, at the other level too', async (context) => {
+    it('a recorded conversation with a repair replays without a model, at the other level too', async (context) => {
       for (const level of LEVELS) requireLevel(context, level);
       const file = join(folder, 'recording.json');
       const job = {
@@ -389,7 +389,7 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
       });
     });
 
-    it('a file that is no recording is refused', () => {
+    it('a file that is not a recording is refused', () => {
       const file = join(folder, 'bad.json');
       writeFileSync(file, '{}');
       expect(() => replayGateway(file)).toThrow(expect.objectContaining({ code: 'usage.invalid' }));
@@ -420,7 +420,7 @@ describe('the quick start', () => {
     expect(report).toMatch(/\[\[S:\d|https?:\/\//);
   });
 
-  it('with another task is not answered from the recording', async () => {
+  it('with another task gets no answer from the recording', async () => {
     await using orchestrator = createOrchestrator({ skills, model: replayGateway(quickstartRecording) });
     const job = quickstartJob();
     await expect(

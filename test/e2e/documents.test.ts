@@ -14,7 +14,7 @@ import { FAULTY_PROGRAM, typeFaults } from '../fixtures/documents/type-faults.ts
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What is pasted into a shell, and what Node runs. */
+/** Languages of blocks for a shell, and file endings of blocks for Node and Python. */
 const SHELL: ReadonlySet<string> = new Set(['sh', 'bash', 'shell', 'console']);
 const PROGRAMS: Readonly<Record<string, string>> = { ts: 'mts', js: 'mjs', python: 'py' };
 const TIMEOUT_MS = 120_000;
@@ -24,7 +24,7 @@ const isolation = await missingIsolation();
 /** The document whose blocks need a bucket. */
 const OF_BUCKET = 'docs/s3.md';
 
-/** What this machine lacks for a block. */
+/** The programs that this machine lacks for a block. */
 function missingFor({ text, language, place }: DocumentBlock): string | undefined {
   if (place.startsWith(`${OF_BUCKET}:`) && MISSING_CEPH !== undefined) return MISSING_CEPH;
   if (/\bgit init\b|[./ ]press\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
@@ -44,7 +44,7 @@ const followed = documents()
     blocks.some((block) => isRun(block) || block.file !== undefined || block.language === 'json'),
   );
 
-// Each costs a folder with its own sandboxes.
+// Each document costs a folder with its own sandboxes.
 describe.each(shareOf(followed, ({ path }) => path === 'README.md'))('$path', ({ path, blocks }) => {
   let newcomer: Newcomer;
   let bucket: BucketOfDocument | undefined;
@@ -57,7 +57,7 @@ describe.each(shareOf(followed, ({ path }) => path === 'README.md'))('$path', ({
     await bucket?.[Symbol.asyncDispose]();
   });
 
-  /** Saves the files that the text has shown since the last block, and says what is to be run. */
+  /** The blocks to run, each with the files that the text has shown since the last one. */
   const steps = blocks.flatMap((block, index) => {
     if (!isRun(block)) return [];
     const previous = blocks.findLastIndex((each, at) => at < index && isRun(each));
@@ -87,7 +87,7 @@ describe.each(shareOf(followed, ({ path }) => path === 'README.md'))('$path', ({
 
   const files = blocks.filter(({ file }) => file !== undefined);
   if (files.length > 0) {
-    it('names each file in the text before its block, and uses it', () => {
+    it('names each file in the text before its block, and a command uses it', () => {
       for (const { file = '', prose, place } of files) {
         const name = file.slice(file.lastIndexOf('/') + 1);
         expect(prose, `${place}: the prose names ${name}`).toContain(`\`${name}\``);
@@ -99,13 +99,13 @@ describe.each(shareOf(followed, ({ path }) => path === 'README.md'))('$path', ({
 
   const data = blocks.filter(({ language }) => language === 'json');
   if (data.length > 0) {
-    it(`shows JSON that can be read in ${path}`, () => {
+    it(`shows valid JSON in ${path}`, () => {
       for (const { text, place } of data) expect(() => JSON.parse(text) as unknown, place).not.toThrow();
     });
   }
 });
 
-/** What a newcomer types for a block: its lines, or Node on the file that it was saved as. */
+/** The command of a newcomer for a block: its lines, or the interpreter on the saved file. */
 function commandOf({ language, text, place }: DocumentBlock, newcomer: Newcomer): string {
   const ending = PROGRAMS[language];
   if (ending === undefined) return text;
@@ -122,7 +122,7 @@ describe('TypeScript programs', () => {
   it('fit the types of the library', { timeout: TIMEOUT_MS }, async () => {
     const blocks = documents().flatMap((path) => documentBlocks(path).filter(({ language }) => language === 'ts'));
     expect(blocks.length).toBeGreaterThan(0);
-    // A program imports what its own document has it save.
+    // A program imports the files that its own document saves.
     const programs = blocks.map(({ place, text, file }) => ({
       file: `${fileNameOf(place.slice(0, place.lastIndexOf(':')))}/${file ?? `${fileNameOf(place)}.mts`}`,
       text,
@@ -146,7 +146,7 @@ describe('the page of buckets', () => {
 });
 
 describe('links', () => {
-  it('lead to files that are there', () => {
+  it('lead to existing files', () => {
     for (const path of ['CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md', ...documents()]) {
       for (const [, target = ''] of readFileSync(join(root, path), 'utf8').matchAll(/\]\(((?!\w+:)[^)#\s]+)/g))
         expect(existsSync(join(root, dirname(path), target)), `${path}: ${target}`).toBe(true);
@@ -180,7 +180,7 @@ describe('blocks that no test runs', () => {
 });
 
 describe('the reading of documents', () => {
-  it('takes the comment before a block, and refuses code that hides', () => {
+  it('takes the comment before a block, and refuses unfenced code', () => {
     const text = 'Save `a.txt`:\n\n<!-- file: a.txt -->\n```text\nx\n```\n\n<!-- not run: why -->\n```sh\ny\n```\n';
     expect(parseBlocks('a.md', text)).toMatchObject([
       { place: 'a.md:4', language: 'text', text: 'x\n', file: 'a.txt' },

@@ -19,7 +19,7 @@ assert open('artifacts/length.txt').read() == '42195 m'
 const libraries: SkillLibrary[] = [];
 afterAll(() => libraries.forEach((library) => library[Symbol.dispose]()));
 
-/** A skill with these evals. */
+/** A skill library with these evals. */
 function library(evals: unknown, files: Record<string, string> = {}): SkillLibrary['subsystem'] {
   const made = skillLibrary({
     'units/SKILL.md': SKILL,
@@ -34,7 +34,7 @@ function library(evals: unknown, files: Record<string, string> = {}): SkillLibra
   return made.subsystem;
 }
 
-/** Stands for a model's service: says what it knows from its prompt. */
+/** A stand-in model. Its answer depends on the length in its prompt. */
 function reader(answer: (length: string, request: ModelRequest) => Partial<ModelAnswer> | string): ModelGateway {
   return {
     id: 'test/model',
@@ -67,7 +67,7 @@ const evaluate = (options: Omit<EvaluateSkillOptions, 'skill'>): ReturnType<type
 const LENGTH = [{ id: 'length', prompt: 'Give a length.', assertions: [{ type: 'value-equals', value: 42195 }] }];
 
 describe.each(ALL_LEVELS)('evaluateSkill() at level %s', (level) => {
-  it('finds a skill better that the program needs, by files, values, output and a check, and leaves prose alone', async (context) => {
+  it('judges a needed skill better by files, values, output and a check, and skips prose', async (context) => {
     requireEachLevel(context, level);
     requireHere(context, MISSING_PYTHON);
     const assertions = [
@@ -124,8 +124,8 @@ describe.each(ALL_LEVELS)('evaluateSkill() at level %s', (level) => {
   });
 });
 
-describe('the two sides of an eval', () => {
-  it('know nothing of the evals, and the one without the skill cannot ask for it', async () => {
+describe('the sides of an eval', () => {
+  it('do not see the evals, and the side without the skill cannot request it', async () => {
     const asked: ModelRequest[] = [];
     const wish = '```skillcell-request\n{"skills": ["custom.units", "custom.other"]}\n```\n';
     const look = programAnswer(
@@ -143,7 +143,7 @@ console.log(readdirSync(process.env.SKILLS_DIR ?? '.', { recursive: true }).join
       runs: 1,
       onRun: (run) => void made.push(run),
     });
-    // All was measured: what the model asked for it did not get, or had already.
+    // Both sides were measured: a request for skills got nothing new.
     expect(report.results.map(({ side, status, passRate }) => `${side} ${status} ${passRate}`).toSorted()).toEqual([
       'with measured 1',
       'without measured 0',
@@ -161,7 +161,7 @@ console.log(readdirSync(process.env.SKILLS_DIR ?? '.', { recursive: true }).join
     expect(withSkill).toHaveLength(2);
     expect(without).toHaveLength(2);
     expect(JSON.stringify(without)).not.toContain('Give SI units');
-    // But for the skill both are asked the same.
+    // Apart from the skill, both sides get the same prompt.
     const rules = (request: ModelRequest | undefined): string | undefined => request?.system.split('\nSkills\n')[0];
     expect(withSkill?.[0]?.messages).toEqual(without?.[0]?.messages);
     expect(
@@ -171,7 +171,7 @@ console.log(readdirSync(process.env.SKILLS_DIR ?? '.', { recursive: true }).join
     ).toBe(true);
   });
 
-  it('are both with the skill where they are to be the same, and no difference is found', async () => {
+  it('both have the skill in an A/A eval, and the verdict is no difference', async () => {
     const report = await evaluate({ skills: library(LENGTH), model: reader(program), runs: 4, aa: true });
     expect(report).toMatchObject({
       ...{ aa: true, verdict: 'no-difference', difference: { value: 0, pValue: 1 } },
@@ -182,7 +182,7 @@ console.log(readdirSync(process.env.SKILLS_DIR ?? '.', { recursive: true }).join
     });
   });
 
-  it('find a skill worse that leads astray', async () => {
+  it('show that a misleading skill is worse', async () => {
     const model = reader((length) => program(length === '42195' ? '1' : '42195'));
     expect(await evaluate({ skills: library(LENGTH), model, runs: 4 })).toMatchObject({
       verdict: 'worse',
@@ -191,8 +191,8 @@ console.log(readdirSync(process.env.SKILLS_DIR ?? '.', { recursive: true }).join
   });
 });
 
-describe('a run', () => {
-  it('whose program fails passes nothing, not even what forbids something', async () => {
+describe('an eval run', () => {
+  it('whose program fails passes no assertion, not even a negated one', async () => {
     const assertions = [{ type: 'output-contains', text: 'x', not: true }];
     const report = await evaluate({
       skills: library([{ id: 1, prompt: 'Try.', assertions }]),
@@ -204,7 +204,7 @@ describe('a run', () => {
     expect(report.results[0]?.assertions[0]).toEqual({ status: 'failed', reason: 'the program ended as failed: no' });
   });
 
-  it('whose model fails leaves the question open, and three in a row end the eval', async () => {
+  it('whose model fails is not measured, and three in a row end the eval', async () => {
     let asked = 0;
     const model = reader((length) => {
       asked += 1;
@@ -224,8 +224,8 @@ describe('a run', () => {
   });
 
   it.each<[string, object | undefined]>([
-    ['says nothing of its tokens', undefined],
-    ['says tokens of no kind that counts', {}],
+    ['reports no token usage', undefined],
+    ['reports empty token usage', {}],
   ])('whose model %s is measured, and its tokens are unknown', async (_what, usage) => {
     const model = reader((length) => ({ text: program(length), usage }) as unknown as ModelAnswer);
     const report = await evaluate({ skills: library(LENGTH), model, runs: 1 });
@@ -237,7 +237,7 @@ describe('a run', () => {
     expect(report.sides).toMatchObject([{ tokens }, { tokens }]);
   });
 
-  it('whose program leaves a link where no file may be leaves the question open', async () => {
+  it('whose program leaves a link at a forbidden path is not measured', async () => {
     const link = `import { symlinkSync } from 'node:fs';
 symlinkSync('/etc/hosts', process.env.SKILLCELL_OUTPUT + '/a');`;
     const report = await evaluate({
@@ -251,7 +251,7 @@ symlinkSync('/etc/hosts', process.env.SKILLCELL_OUTPUT + '/a');`;
     ]);
   });
 
-  it('that its budget ends is measured as it is, unless no answer came of it', async () => {
+  it('that its budget ends is measured, unless the model gave no answer', async () => {
     const skills = library(LENGTH);
     const model = reader(() => programAnswer('javascript', 'throw new Error("no");'));
     const short = await evaluate({ skills, model, runs: 1, job: { budget: { modelCalls: 1 } } });
@@ -261,9 +261,9 @@ symlinkSync('/etc/hosts', process.env.SKILLCELL_OUTPUT + '/a');`;
   });
 
   it.each([
-    ['hands back no verdict', 'export default 7;', /has to hand back true, false or \{ pass, reason \}/],
+    ['returns no verdict', 'export default 7;', /has to hand back true, false or \{ pass, reason \}/],
     ['does not end', 'setInterval(() => {}, 1_000);', /the check evals\/c\.mjs ended as timeout/],
-  ])('whose check %s leaves the question open', async (_what, check, reason) => {
+  ])('whose check %s is not measured', async (_what, check, reason) => {
     const assertions = [{ type: 'check', program: 'evals/c.mjs' }];
     const skills = library([{ id: 1, prompt: 'Try.', assertions }], { 'units/evals/c.mjs': check });
     const report = await evaluate({
@@ -281,7 +281,7 @@ symlinkSync('/etc/hosts', process.env.SKILLCELL_OUTPUT + '/a');`;
     ['export default false;', { status: 'failed', reason: 'the check says no' }],
     ['export default { pass: true };', { status: 'passed' }],
     ['console.log("fine");', { status: 'passed' }],
-  ])('whose check is %s is judged by it', async (check, outcome) => {
+  ])('gets its verdict from the check %s', async (check, outcome) => {
     const assertions = [{ type: 'check', program: 'evals/c.mjs' }];
     const skills = library([{ id: 1, prompt: 'Try.', assertions }], { 'units/evals/c.mjs': check });
     const report = await evaluate({ skills, model: reader(program), runs: 1 });
@@ -289,10 +289,10 @@ symlinkSync('/etc/hosts', process.env.SKILLCELL_OUTPUT + '/a');`;
   });
 });
 
-describe('a program that leaves what its check cannot be given', () => {
+describe('a program that leaves files which its check cannot receive', () => {
   it.each<[string, string, NonNullable<EvaluateSkillOptions['job']>, RegExp]>([
     [
-      'files that are larger than the workspace',
+      'files larger than the workspace',
       `import { truncateSync, writeFileSync } from 'node:fs';
 for (const name of 'abcd') {
   const path = process.env.SKILLCELL_OUTPUT + '/' + name;
@@ -303,7 +303,7 @@ for (const name of 'abcd') {
       /a check could not be run: file\.unreadable: .*together they are over 16777216 bytes/,
     ],
     [
-      'folders as deep as they may be',
+      'folders at the depth limit',
       `import { mkdirSync, writeFileSync } from 'node:fs';
 const folder = process.env.SKILLCELL_OUTPUT + '/d'.repeat(63);
 mkdirSync(folder, { recursive: true });
@@ -311,7 +311,7 @@ writeFileSync(folder + '/a', '');`,
       { limits: { artifactDepth: 64 } },
       /a check could not be run: job\.invalid: .*deeper than 64 folders/,
     ],
-  ])('such as %s, leaves its own run unmeasured, and the others go on', async (_what, code, job, reason) => {
+  ])('such as %s, makes only its own run unmeasured', async (_what, code, job, reason) => {
     const assertions = [{ type: 'check', program: 'evals/c.mjs' }];
     const report = await evaluate({
       skills: library([{ id: 1, prompt: 'Try.', assertions }], { 'units/evals/c.mjs': 'export default true;' }),
@@ -327,7 +327,7 @@ writeFileSync(folder + '/a', '');`,
   });
 });
 
-describe('an eval that cannot be made', () => {
+describe('an invalid eval', () => {
   const asked: ModelRequest[] = [];
   const model = reader((length, request) => {
     asked.push(request);
@@ -342,17 +342,17 @@ describe('an eval that cannot be made', () => {
       '0.pattern cannot',
     ],
     [
-      'an input that is not there',
+      'a missing input',
       [{ id: 1, prompt: 'x', files: ['evals/files/b'] }],
       'evals.0.files.0 must be a file of the skill',
     ],
     [
-      'a check that is not there',
+      'a missing check',
       [{ id: 1, prompt: 'x', assertions: [{ type: 'check', program: 'evals/b.py' }] }],
       '0.program must be',
     ],
     [
-      'a check outside',
+      'a check outside of the evals',
       [{ id: 1, prompt: 'x', assertions: [{ type: 'check', program: 'SKILL.md' }] }],
       '0.program must be',
     ],
@@ -362,31 +362,31 @@ describe('an eval that cannot be made', () => {
       '0.program names no',
     ],
     [
-      'a check of nothing but blanks',
+      'a check of blanks only',
       [{ id: 1, prompt: 'x', assertions: [{ type: 'check', program: 'evals/blank.py' }] }],
       'evals.0.assertions.0.program must not be empty',
     ],
     [
-      'two inputs of one name',
+      'two inputs with the same name',
       [{ id: 1, prompt: 'x', files: ['evals/files/a', { path: 'SKILL.md', destination: 'a' }] }],
       'evals.0.files cannot lie in one working folder: two files have one destination, got a.',
     ],
     [
-      'an input that is a file and a folder, in an eval behind a good one',
+      'an input that is a file and a folder, in an eval after a valid one',
       [...LENGTH, { id: 1, prompt: 'x', files: ['evals/files/a', { path: 'SKILL.md', destination: 'a/b' }] }],
       'evals.1.files cannot lie in one working folder: a destination is both a file and a folder, got a.',
     ],
     [
-      'an input that would pass for an output',
+      'an input in the output folder',
       [{ id: 1, prompt: 'x', files: [{ path: 'SKILL.md', destination: 'out/a.md' }] }],
       'evals.0.files cannot lie in one working folder: files has a destination in the output folder, got out/a.md.',
     ],
     [
-      'an input in the place of the program',
+      'an input at the path of the program',
       [{ id: 1, prompt: 'x', files: [{ path: 'SKILL.md', destination: 'main.mjs' }] }],
       'evals.0.files cannot lie in one working folder: files has the destination of the program itself, got main.mjs.',
     ],
-  ])('because of %s is refused by its field, before a model is asked', async (_what, evals, message) => {
+  ])('is refused for %s before a model is asked, and the error names the field', async (_what, evals, message) => {
     const files = { 'units/evals/blank.py': ' \n\t\n', 'units/evals/files/a': 'a' };
     await expect(evaluate({ skills: library(evals, files), model })).rejects.toMatchObject({
       code: 'eval.invalid',
@@ -395,7 +395,7 @@ describe('an eval that cannot be made', () => {
     expect(asked).toEqual([]);
   });
 
-  it('because of an input in the place of a program of the language that is asked for is refused as well', async () => {
+  it('is refused for an input at the path of the program in the requested language', async () => {
     const evals = [{ id: 1, prompt: 'x', files: [{ path: 'SKILL.md', destination: 'main.py' }] }];
     await expect(evaluate({ skills: library(evals), model, job: { language: 'python' } })).rejects.toMatchObject({
       code: 'eval.invalid',
@@ -404,7 +404,7 @@ describe('an eval that cannot be made', () => {
     expect(asked).toEqual([]);
   });
 
-  it('for want of evals, of the skill, of instructions or of good options says so', async () => {
+  it('is refused for missing evals, a missing skill, missing instructions or bad options', async () => {
     const skills = library(LENGTH, { 'bare/SKILL.md': skillText({ name: 'bare', description: 'Bare.' }, '\n') });
     const options = { skills, model, job: { isolation: BEST_LEVEL } };
     const refused = async (skill: string, more: object = {}): Promise<unknown> =>

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-// Without a model in the environment: the recordings are asked.
+// Without a model in the environment, the recordings answer.
 const env = { PATH: dirname(process.execPath), HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'] };
 
 async function run(program: string): Promise<string> {
@@ -29,12 +29,12 @@ it('a decision picks skills, hands one question over to codegen, and answers the
   expect(text).toContain('\n  skill SK2: custom.letters, loaded\n  decided: text\n  succeeded\n  | With the name');
 });
 
-it('an answer is written with a skill, and again until it fits its schema', async () => {
+it('an answer is written with a skill, and repaired until it fits its schema', async () => {
   const said = await run('generate/generate.ts');
   expect(said).toMatch(/^Skills: custom\.letters; answers: 2\nSubject: Our invoice of 1,480\.00\n\nDear Ada Meyer,\n/);
 });
 
-it('a script of a skill sums a table, for a person and for a program', async (context) => {
+it('a script of a skill sums a table for a person and for a program', async (context) => {
   requireHere(context, MISSING_PYTHON);
   const said = await run('script/script.ts');
   expect(said).toContain('succeeded: {"Ada Meyer":148000,"Ben Okafor":105050,"Cleo Laurent":231075,"Dana Ito":8500}\n');
@@ -44,7 +44,7 @@ it('a script of a skill sums a table, for a person and for a program', async (co
   expect(said).toMatch(/\nfailed: FileNotFoundError: .*'none\.csv'\n$/);
 });
 
-it('tools of two skills of strangers answer a program, and find nothing of its job', async (context) => {
+it('tools of two third-party skills answer a program and see nothing of its job', async (context) => {
   requireHere(context, MISSING_PYTHON);
   expect(await run('skill-code/skill-code.ts')).toBe(`greet: Bonjour Ada
 to_kilometres: 42.2
@@ -57,7 +57,7 @@ called snoop, well
 `);
 });
 
-it('a program uses tools, and what somebody has to allow is done only where he does', async () => {
+it('a program uses tools, and a call that needs approval runs only with it', async () => {
   expect(await run('tools/tools.ts')).toBe(`asked: shop.order 10 × paper, 4500 cents
 asked: shop.order 1 × toner, 8900 cents
 paper order 1
@@ -69,7 +69,7 @@ shop.order: 2 calls, 1 failed
 `);
 });
 
-it('a session plots, outlives a loop, and leaves a picture', async () => {
+it('a session plots, survives an endless loop, and leaves a picture', async () => {
   const said = await run('session/session.ts');
   expect(said).toMatch(
     /^run 1: 4 rows\nrun 2: <svg xmlns=[^\n]*stroke="black" points="0,133 100,111 200,80 300,36"\/><\/svg>\n/,
@@ -78,7 +78,7 @@ it('a session plots, outlives a loop, and leaves a picture', async () => {
   expect(said).toContain('\nleft: plot.svg, image/svg+xml\n3da50807 141 bytes\n');
 });
 
-it('a skill is measured from a recording, to the table that lies beside it', async () => {
+it('a recorded skill eval reproduces the stored table', async () => {
   const table = readFileSync(join(root, 'examples/eval/table.txt'), 'utf8');
   expect(await run('eval/eval.ts')).toBe(table);
   expect(table).toMatch(/^custom\.amounts: better\n/);
@@ -95,7 +95,7 @@ The best month was 7, with 9995.00.
 `);
 });
 
-it('an MCP client finds a skill, loads and verifies it, and has its script run', async (context) => {
+it('an MCP client finds a skill, loads and verifies it, and runs its script', async (context) => {
   requireHere(context, MISSING_PYTHON);
   const said = await run('mcp/mcp.ts');
   expect(said).toMatch(

@@ -9,7 +9,7 @@ import { FAULTY_PROGRAM, typeFaults } from '../fixtures/documents/type-faults.ts
 
 const TIMEOUT_MS = 120_000;
 
-/** What an example prints, line by line; `…` stands for anything, as in documents. */
+/** The output of an example, line by line; `…` stands for any text, as in documents. */
 const PRINTS = /^\/\/ prints: (.*)$/gm;
 
 const symbols = publicSymbols();
@@ -23,7 +23,7 @@ const examples = symbols.flatMap(({ name, file, examples: programs }) =>
 const files = [...new Set(examples.map(({ file }) => file))].sort();
 const isolation = await missingIsolation();
 
-/** Runs the programs of its arguments one after the other, each in its folder, and tells them apart in the output. */
+/** Runs the programs of its arguments in turn, each in its folder, and marks the output of each. */
 const RUN_ALL = `
 for (const folder of process.argv.slice(2)) {
   process.stdout.write('\\0' + folder + '\\0');
@@ -33,7 +33,7 @@ for (const folder of process.argv.slice(2)) {
 `;
 
 describe('examples of the public functions and methods', () => {
-  it('are there for each of them', () => {
+  it('exist for each of them', () => {
     const names = symbols.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['createOrchestrator', 'Orchestrator.exec', 'SkillsSubsystem.match']));
     expect(
@@ -41,7 +41,7 @@ describe('examples of the public functions and methods', () => {
     ).toEqual([]);
   });
 
-  it('call what they stand at, and say what they print', () => {
+  it('call their function and state their output', () => {
     for (const { name, place, text, prints } of examples) {
       expect(text, place).toMatch(new RegExp(`\\b${name.split('.').at(-1)}\\b`));
       expect(text, place).toMatch(/ from 'skillcell(\/\w+)?';$/m);
@@ -60,7 +60,7 @@ describe.each(files)('examples of %s', (file) => {
   const own = examples.filter((example) => example.file === file);
   const printed = new Map<string, string>();
 
-  /** Jobs run at the level that they get by default, repositories are read by git, and either may not be here. */
+  /** Jobs need the default isolation level, and repositories need git. Returns the missing one. */
   const missingFor = (text: string): string | undefined => {
     if (/\.(exec|codegen|script|session|stream|warm)\(|createSandboxTools\(/.test(text)) return isolation;
     return text.includes('createGitStore(') ? MISSING_GIT : undefined;

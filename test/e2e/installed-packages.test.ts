@@ -7,7 +7,7 @@ import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 const orchestrator = createOrchestrator({ runners: [createLocalRunner()] });
 afterAll(async () => await orchestrator.close());
 
-/** What a program in the sandbox finds, by other means than the list is made by. */
+/** The packages that a program in the sandbox finds, by a method other than that of the prompt. */
 const OWN_LIST = `import importlib.metadata, sys
 print(f"{sys.version_info.major}.{sys.version_info.minor}")
 found = {}
@@ -26,7 +26,7 @@ describe.each(LEVELS)('the prompt of a codegen job at level %s', (isolation) => 
     return result.stdout.text;
   };
 
-  it('names the version and the packages that a Python program finds there, the same each time', async (context) => {
+  it('names the version and the packages of Python in that sandbox, the same each time', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const { stdout } = await orchestrator.exec({ language: 'python', code: OWN_LIST, isolation });
     const [version = '', packages = ''] = stdout.text.split('\n');
@@ -43,7 +43,7 @@ describe.each(LEVELS)('the prompt of a codegen job at level %s', (isolation) => 
     expect(await promptFor('python')).toBe(prompt);
   });
 
-  it('names the commands that a bash program finds there, and no other', async () => {
+  it('names the commands that a bash program finds there, and no others', async () => {
     const listed = /^- Commands: .* these alone: (.*)\.$/m.exec(await promptFor('bash'))?.[1]?.split(', ') ?? [];
     const candidates = ['awk', 'curl', 'git', 'jq', 'node', 'python3', 'sqlite3', 'zip'];
     const code = `for name in ${candidates.join(' ')}; do command -v "$name" >/dev/null && echo "$name"; done; true`;

@@ -78,7 +78,7 @@ describe('a renderer that differs in the sandbox', () => {
   beforeAll(async () => {
     const built = join(folder, 'changed');
     await buildRuntime(built);
-    // One byte of one string of the renderer, wherever it stands.
+    // Changes one byte of one string of the renderer, in each file that contains it.
     const marker = '[END ACTIVE SKILLS]';
     const parts = readdirSync(built).filter(
       (file) => /^entry.*\.cjs$/.test(file) && readFileSync(join(built, file), 'utf8').includes(marker),
@@ -111,7 +111,7 @@ describe('a renderer that differs in the sandbox', () => {
     expect(types).not.toContain('run');
     expect(types.at(-1)).toBe('faulted');
     expect(model.requests).toEqual([]);
-    // Without skills nothing is rendered, and the same bundle does its work.
+    // Without skills nothing is rendered, and the same bundle works.
     const plain = await orchestrator.codegen({ isolation, task: 't' });
     expect(plain).toMatchObject({ outcome: 'succeeded', stdout: { text: 'written by the model\n' } });
     if (isolation === 'namespace') rmSync(await cachedRuntime(bundle), { recursive: true });
@@ -121,7 +121,7 @@ describe('a renderer that differs in the sandbox', () => {
 describe.each(LEVELS)('at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
-  it('the agent renders by itself: the host\u2019s renderer may be gone once the job is accepted', async () => {
+  it('the agent renders by itself, without the host\u2019s renderer after the job is accepted', async () => {
     const { subsystem } = library;
     let accepted = false;
     let rendered = 0;
@@ -162,8 +162,8 @@ describe.each(LEVELS)('at level %s', (isolation) => {
         ),
     ],
     ['a longer file', () => writeFileSync(join(library.root, 'good/data.txt'), 'some data and more')],
-    ['a file that is gone', () => rmSync(join(library.root, 'good/data.txt'))],
-  ])('%s between load and job stops it: nothing ran, nothing was asked', async (_name, change) => {
+    ['a missing file', () => rmSync(join(library.root, 'good/data.txt'))],
+  ])('%s between load and job stops the job before a program or a model runs', async (_name, change) => {
     change();
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model: gateway() });
     for (const job of [
@@ -178,7 +178,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
         expect(events.map((event) => event.type)).not.toContain(type);
     }
     expect(model.requests).toEqual([]);
-    // A skill that did not change goes on working.
+    // An unchanged skill still works.
     expect((await orchestrator.exec({ code: '1', isolation })).outcome).toBe('succeeded');
   });
 
@@ -190,7 +190,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
       logger: pino({ level: 'trace' }, { write: (line) => void (log += line) }),
     });
     const skills = { refs: ['custom.wants', 'custom.good'] };
-    // The canary is asked for in two pieces, so that the search does not find itself.
+    // The program gets the canary in two pieces, so that the search does not find its own text.
     const [head, tail] = [CANARY.slice(0, 9), CANARY.slice(9)];
     const places = isolation === 'namespace' ? '/' : '"$WORKSPACE/.."';
     const search = await orchestrator.exec({
@@ -229,7 +229,7 @@ echo searched; test -r "$SKILLS_DIR/custom/good/SKILL.md" && echo readable`,
     expect(written.diagnostics).toContainEqual(
       expect.objectContaining({ code: expect.stringMatching(/denied/) as string }),
     );
-    // The check can fail: who may see the skill has the canary in its prompt.
+    // The check can fail: a consumer that may see the skill has the canary in its prompt.
     const allowed = await orchestrator.codegen({
       isolation,
       task: 't',
@@ -243,7 +243,7 @@ echo searched; test -r "$SKILLS_DIR/custom/good/SKILL.md" && echo readable`,
     ['denied', ['custom.good', 'custom.secret'], 'skills.reference-denied'],
     ['denied by a short form', ['sk:custom.secret'], 'skills.reference-denied'],
     ['unknown', ['custom.none'], 'skills.reference-unknown'],
-    ['a number of a catalog that this job was never shown', ['SK1'], 'skills.reference-unknown'],
+    ['a number of a catalog that this job was not shown', ['SK1'], 'skills.reference-unknown'],
     ['a path', ['../secret'], 'skills.reference-unknown'],
     ['empty', [''], 'skills.reference-unknown'],
   ])('a reference that is %s stops the job before a sandbox starts', async (_name, refs, code) => {

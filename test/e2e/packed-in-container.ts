@@ -6,15 +6,15 @@ import { currentOwner, parseOwnerName } from '../../src/durable/owner.ts';
 import { dockerImage, dockerTest, MISSING_ENGINE } from '../fixtures/docker-image.ts';
 import { ownContainers } from '../fixtures/own-containers.ts';
 
-/** Where the engine's socket is, on this machine and in the container. */
+/** Path of the engine's socket, on this machine and in the container. */
 const SOCKET = '/var/run/docker.sock';
-/** A file system of the container alone: what the engine would mount from a path of it is not there. */
+/** A path in the container's own file system. The engine cannot mount it, because the host has no such path. */
 const HOME = '/home/tester';
 
 /**
- * What the installed command line does in a container that reaches the engine outside.
+ * Tests the installed command line in a container that reaches the engine outside.
  *
- * @param folder where the package is installed
+ * @param folder the folder of the installed package
  */
 export function describeInContainer(folder: () => string): void {
   describe('in a container', () => {
@@ -23,7 +23,7 @@ export function describeInContainer(folder: () => string): void {
     beforeAll(async () => {
       if (MISSING_ENGINE !== undefined) return;
       const { image } = await dockerImage();
-      // Its reaper is an image from a registry; this file removes its one container by itself.
+      // The reaper of testcontainers is an image from a registry. This file removes its one container itself.
       process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
       const { GenericContainer } = await import('testcontainers');
       container = await new GenericContainer(image)
@@ -87,9 +87,9 @@ export function describeInContainer(folder: () => string): void {
       expect(await read('results/host')).toBe('sandbox');
     });
 
-    dockerTest('a failing program in a container is a result there too, and leaves no container', {}, async () => {
+    dockerTest('a failing program in a container gives a result and leaves no container', {}, async () => {
       const { engine } = await dockerImage();
-      /** The containers of owners in other process namespaces than this machine's: of the command line in the container. */
+      /** The containers of owners in other process namespaces: those of the command line in the container. */
       const foreign = async (): Promise<string[]> => {
         const all = await engine.listContainers({ all: true, filters: { label: [`${LABEL.managed}=true`] } });
         const here = currentOwner().pidNamespace;
@@ -103,7 +103,7 @@ export function describeInContainer(folder: () => string): void {
       expect(await foreign()).toEqual([]);
     });
 
-    dockerTest('doctor says in a container what it can do there', {}, async () => {
+    dockerTest('doctor reports in a container which checks pass there', {}, async () => {
       const { exitCode, stdout } = await skillcell('doctor', '--json');
       expect(exitCode).toBe(0);
       const report = JSON.parse(stdout) as { best: string; checks: { id: string; ok: boolean }[] };

@@ -7,7 +7,7 @@ import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { describeInContainer } from './packed-in-container.ts';
 import { installPackedPackage, plainEnvironment, type PackedPackage } from '../fixtures/packed-package.ts';
 
-/** A Node of this machine that the package is too new for. */
+/** A Node of this machine that is too old for the package. */
 async function olderNode(): Promise<string | undefined> {
   const folders = (process.env['PATH'] ?? '').split(':');
   for (const path of ['/usr/bin', '/usr/local/bin', ...folders].map((folder) => join(folder, 'node'))) {
@@ -31,7 +31,7 @@ const STRICT = {
     noEmit: true,
   },
 };
-/** Names of each kind that the package exports; whatever they lead to is checked as well. */
+/** Exported names of each kind. The types behind them are checked as well. */
 const TYPED = `
   import { createDockerRunner, createLocalRunner, createLogger, createModelGateway, createOrchestrator, defineTool } from 'skillcell';
   import { SkillcellError, type JobEvent, type JobResult, type Runner, type SdkModel, type Tool } from 'skillcell';
@@ -46,7 +46,7 @@ const TYPED = `
   export { SkillcellError, createModelGateway };
 `;
 
-/** The same of stores, whose clients have types of their own. */
+/** The same for stores. Their clients have their own types. */
 const TYPED_STORES = `
   import { openSkillLibrary } from 'skillcell';
   import { createGitStore, createMcpStore, createS3Store, createWebStore, openTreeCache, type SkillStore } from 'skillcell/stores';
@@ -59,11 +59,11 @@ const TYPED_STORES = `
     createMcpStore({ url: 'https://a.example/mcp', ...of }),
   ];
   export const library = await openSkillLibrary({ stores });
-  // @ts-expect-error Nobody turns off a check.
+  // @ts-expect-error A check cannot be turned off.
   createWebStore({ url: 'https://a.example', without: ['connected'], ...of });
 `;
 
-/** What names types of the AI SDK. */
+/** A program with types of the AI SDK. */
 const TYPED_AI = `
   import { createOrchestrator, type Session } from 'skillcell';
   import { createSandboxSession, createSandboxTools, type SandboxTools } from 'skillcell/ai';
@@ -113,7 +113,7 @@ describe('the packed package', () => {
       import { createGitStore } from 'skillcell/stores';
       import manifest from 'skillcell/package.json' with { type: 'json' };
       const backend = createS3Backend({ bucket: 'skills', userId: 'u1', endpoint: 'http://127.0.0.1:9', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, tries: 1 });
-      // What reaches a bucket is there as well: the request is refused by nobody but the port.
+      // The backend can send requests: only the closed port refuses this one.
       const code = await backend.ls('/skills').catch((error) => error.code);
       await backend.close();
       process.stdout.write([typeof createOrchestrator, typeof SkillsSubsystem, typeof createSandboxTools, typeof createGitStore, manifest.name, code].join(' '));`;
@@ -121,7 +121,7 @@ describe('the packed package', () => {
     expect(stdout).toBe('function function function function skillcell store.unavailable');
   });
 
-  it('says in one sentence, under an older Node, which one it needs', async (context) => {
+  it('names the required Node version in one sentence under an older Node', async (context) => {
     requireInstalled(context);
     const older = await olderNode();
     context.skip(older === undefined, 'no Node before 24 is installed');
@@ -143,7 +143,7 @@ describe('the packed package', () => {
     ['7', 'typescript'],
     ['5.9', 'typescript-5.9'],
   ])('has types that TypeScript %s checks', (version, compiler) => {
-    /** What the compiler says of programs, with the declarations of all that they lead to. It reads these once for all of them. */
+    /** Returns the errors of the compiler for programs and all declarations behind them. One call reads the declarations once. */
     const check = async (programs: Record<string, string>): Promise<string> => {
       const bin = join(root, 'node_modules', compiler, 'bin/tsc');
       expect((await execa(process.execPath, [bin, '--version'])).stdout).toContain(`Version ${version}.`);
@@ -153,9 +153,9 @@ describe('the packed package', () => {
       return stdout;
     };
 
-    it('whole, and with the clients of stores, with nothing but what it brings', async (context) => {
+    it('with the clients of stores, and with no other packages than its own', async (context) => {
       requireInstalled(context);
-      // What the compiler would find is found: a declaration of ours that names what is not there.
+      // A deliberate type error shows that the compiler checks the programs.
       const wrong = `${TYPED}const wrong: number = result.outcome;\n`;
       const said = await check({ 'types.mts': TYPED, 'stores.mts': TYPED_STORES, 'wrong.mts': wrong });
       expect(said.split('\n').filter((line) => /^\S/.test(line))).toEqual([
@@ -163,10 +163,10 @@ describe('the packed package', () => {
       ]);
     });
 
-    it('for the AI SDK, whose own declarations want the types of a browser and laxer options', async (context) => {
+    it('for the AI SDK, whose declarations need the types of a browser and laxer options', async (context) => {
       requireInstalled(context);
       const said = await check({ 'ai.mts': TYPED_AI, 'wrong.mts': `${TYPED_AI}const wrong: number = description;\n` });
-      /** Faults begin a line with their file; what explains them is indented. */
+      /** Errors begin a line with their file; their explanations are indented. */
       const ours = said
         .split('\n')
         .filter((line) => /^\S/.test(line) && !/^node_modules\/(?:ai|@ai-sdk\/[\w-]+)\//.test(line));
@@ -174,7 +174,7 @@ describe('the packed package', () => {
     });
   });
 
-  it('holds what it runs and no sources or tests', async (context) => {
+  it('contains the built files and no sources or tests', async (context) => {
     requireInstalled(context);
     const files = readdirSync(join(folder, 'node_modules/skillcell'), { recursive: true }).map(String);
     expect(files).toEqual(

@@ -83,7 +83,7 @@ const cases: [string, JobSkillsOptions][] = [
   ['no skills', { refs: [] }],
 ];
 
-/** The same skills in containers; made only where there is an engine. */
+/** The same skills in containers; created only if there is an engine. */
 async function containersOf(): Promise<Orchestrator> {
   if (containers === undefined) {
     const { bundle } = await dockerImage();
@@ -157,12 +157,12 @@ describe('the [ACTIVE SKILLS] block has the same bytes on the host and in every 
     });
   }
 
-  describe('of a job whose task is matched', () => {
+  describe('of a job with matched skills', () => {
     const skills: JobSkillsOptions = { match: true, refs: ['custom.compact'] };
     const tasks: [string, string, number][] = [
       ['skills in full', 'Hello, count the rows.', 3],
-      ['how many there are', 'Count the rows.', 1],
-      ['a line of each', 'What can you do?', 2],
+      ['the number of skills', 'Count the rows.', 1],
+      ['a line for each skill', 'What can you do?', 2],
     ];
 
     it.for(tasks)('%s', async ([, task, tier], context) => {
@@ -196,7 +196,7 @@ describe('the [ACTIVE SKILLS] block has the same bytes on the host and in every 
     });
   });
 
-  it('the cases are what their names say', () => {
+  it('the cases fit their names', () => {
     const render = (skills: JobSkillsOptions) =>
       library.subsystem.buildSkillsInstructionBlock({ consumer: 'solver.codegen', ...skills, refs: skills.refs ?? [] });
     expect(publicRefs.length).toBeGreaterThanOrEqual(4);

@@ -7,12 +7,11 @@ import { ensureRuntime, RUNNER_CONTRACT } from '../../src/index.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const MAIN = 'src/index.ts';
-/** Entries that can be used without another. */
+/** Entries that can be imported without the main entry. */
 const ALONE = [MAIN, 'src/skills/index.ts'];
 
 /**
- * Types of ours that those which an entry of the package exports are made of, and that neither it nor the main one exports: whoever wants to
- * name one cannot.
+ * Types of this project that the exports of an entry refer to, but that neither this entry nor the main one exports. Callers cannot name such a type.
  */
 function unexported(entry: string): string[] {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile) as { config: object };
@@ -38,7 +37,7 @@ function unexported(entry: string): string[] {
     if (!exported.has(symbol)) missing.push(`${symbol.name} of ${path}`);
     for (const declaration of symbol.declarations ?? []) ts.forEachChild(declaration, walk);
   };
-  /** What a declaration file would show of it: no bodies, no private members, and of a value its type. */
+  /** Visits the parts that a declaration file shows: no bodies and no private members. */
   const walk = (node: ts.Node): void => {
     if (ts.isBlock(node) || (ts.isClassElement(node) && node.name !== undefined && ts.isPrivateIdentifier(node.name)))
       return;
@@ -52,19 +51,19 @@ function unexported(entry: string): string[] {
 
 function named(checker: ts.TypeChecker, node: ts.Node): ts.Symbol {
   const symbol = checker.getSymbolAtLocation(node);
-  if (symbol === undefined) throw new Error(`Cannot read the exports: nothing is named so, got ${node.getText()}.`);
+  if (symbol === undefined) throw new Error(`Cannot read the exports: the name is unknown, got ${node.getText()}.`);
   return symbol;
 }
 
 it.each([...ALONE, 'src/ai/index.ts'])(
-  '%s exports every type that its exports are made of',
+  '%s exports every type that its exports refer to',
   (entry) => {
     expect(unexported(entry)).toEqual([]);
   },
   60_000,
 );
 
-it('the author of a runner finds the values that its contract names', async () => {
+it('the values of the runner contract are exported', async () => {
   expect(RUNNER_CONTRACT).toBe(1);
   expect((await ensureRuntime()).files).toHaveProperty(['entry.cjs']);
 });

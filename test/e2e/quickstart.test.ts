@@ -20,7 +20,7 @@ const program = join(root, 'examples/quickstart/quickstart.ts');
 const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'] };
 const TIMEOUT_MS = 120_000;
 
-/** Runs a command with a pipe of 4 KiB as its stdout, reads nothing for three seconds, and then all of it. */
+/** Runs a command with a pipe of 4 KiB as its stdout. Reads nothing for three seconds, and then everything. */
 const SLOW_READER = `
 import fcntl, os, shutil, subprocess, sys, time
 read, write = os.pipe()
@@ -31,7 +31,7 @@ time.sleep(3)
 shutil.copyfileobj(open(read, 'rb'), sys.stdout.buffer)
 sys.exit(child.wait())`;
 
-/** What stands between two titles. */
+/** The text between two titles. */
 function part(text: string, number: number): string {
   const from = text.indexOf(`\n${number}  `);
   const to = text.indexOf(`\n${number + 1}  `);
@@ -42,7 +42,7 @@ describe('the quick start', () => {
   it('shows refusals, a comparison, a chart and a report with footnotes', { timeout: TIMEOUT_MS }, async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { cwd: root, env });
     expect(stderr).toBe('');
-    // The program reaches all three where nothing holds it.
+    // The program reaches all three targets if nothing isolates it.
     const [plain, asJob] = [34, 64].map((column) =>
       part(stdout, 1)
         .split('\n')
@@ -92,16 +92,16 @@ describe('the quick start', () => {
       ).toBe(true);
     expect(stdout).not.toContain('[[S:');
     expect(stdout).not.toMatch(/^\s*[[{]\s*["{[]/m);
-    // Nobody looks at a pipe with a terminal's eyes.
+    // A pipe gets no terminal codes.
     expect(stdout).not.toContain('\u001b');
   });
 
   it(
-    'prints the same through npm start to a small pipe that nobody reads for a while',
+    'prints the same through npm start to a small pipe with a slow reader',
     { timeout: TIMEOUT_MS },
     async (context) => {
       requireHere(context, MISSING_PYTHON);
-      // Times, and the columns that their digits move.
+      // Masks times, and the columns that their digits move.
       const fixed = (printed: string): string => printed.replaceAll(/[\d.]*\d|\s+/g, ' ').replaceAll(/ +/g, ' ');
       const { stdout } = await promisify(execFile)(process.execPath, [program], { cwd: root, env });
       const slow = spawn('/usr/bin/python3', ['-c', SLOW_READER, process.execPath, 'scripts/run.js', 'start'], {
@@ -112,7 +112,7 @@ describe('the quick start', () => {
     },
   );
 
-  // In this file, since all of them write the same folder.
+  // In this file, because these tests write the same folder.
   dockerTest('is isolated by the engine where bubblewrap is missing', {}, async (context) => {
     await dockerImage();
     const { code, stdout, stderr } = await withoutBubblewrap(context, ['examples/quickstart/quickstart.ts'], {
@@ -131,7 +131,7 @@ describe('the quick start', () => {
     expect(stdout).toContain('\\examples/quickstart/output/chart.svg\u001b]8;;\u001b\\');
   });
 
-  it('ends with 130 when it is interrupted, in either part', { timeout: TIMEOUT_MS }, async () => {
+  it('ends with 130 after an interrupt, in either part', { timeout: TIMEOUT_MS }, async () => {
     for (const [title, next] of [
       ['\n1  ', '\n2  '],
       ['\n2  ', '\n3  '],
@@ -153,7 +153,7 @@ describe('the quick start', () => {
     }
   });
 
-  it('says what is reached where nothing isolates', { timeout: TIMEOUT_MS }, async () => {
+  it('reports the reached targets without isolation', { timeout: TIMEOUT_MS }, async () => {
     await using orchestrator = createOrchestrator({ runners: [createLocalRunner()] });
     const trial = await tryToReach(orchestrator, { isolation: 'none' });
     for (const aim of AIMS) expect(trial.job?.[aim], aim).toMatchObject({ reached: true });
@@ -166,7 +166,7 @@ describe('drawChart()', () => {
   const svg = (content: string): string => `<svg viewBox="0 0 80 40">${content}</svg>`;
   const draw = (content: string): string[] | undefined => drawChart(svg(content), 8, (text) => `<${text}>`);
 
-  it('draws lines, bars and texts where they stand', () => {
+  it('draws lines, bars and texts at their positions', () => {
     expect(draw('<line x1="0" y1="0" x2="79" y2="0" stroke="#000"/>')).toEqual(['⠉⠉⠉⠉⠉⠉⠉⠉', '']);
     expect(draw('<path d="M0 0V39h79" stroke="#777"/>')).toEqual(['⡇', '⣇⣀⣀⣀⣀⣀⣀⣀']);
     expect(draw('<rect x="40" y="20" width="20" height="20" fill="#0072B2"/>')).toEqual(['', '    <⣿⣿>']);
@@ -175,7 +175,7 @@ describe('drawChart()', () => {
     ).toEqual(['⣿⣿⣿⣿⣿⣿⣿⣿', '     a&b']);
   });
 
-  it('leaves out paper and grid, and what it cannot place', () => {
+  it('leaves out background and grid, and shapes without a place', () => {
     expect(draw('<rect width="80" height="40" fill="#fff"/><line x1="0" y1="0" x2="9" y2="9" stroke="#ddd"/>')).toBe(
       undefined,
     );
@@ -187,7 +187,7 @@ describe('drawChart()', () => {
 describe('resolveFootnotes()', () => {
   const sources = [3, 4, 7].map((sid) => ({ sid, title: `Title ${sid}`, url: `https://example.org/${sid}` }));
 
-  it('numbers citations as they come, and drops the list that they replace', () => {
+  it('numbers citations in order, and drops the list that they replace', () => {
     const report = '# T\n\nB [[S:7]], a [[S:3-4]], b again [[S:7]], none [[S:9]].\n\n## Sources\n\n- [[S:7]] Title 7\n';
     expect(resolveFootnotes(report, sources)).toEqual({
       text: '# T\n\nB [1], a [2][3], b again [1], none .',

@@ -19,7 +19,7 @@ import { openTcpEngine, type TcpEngine } from '../fixtures/tcp-engine.ts';
 const WRITES = 20_000;
 const DIGITS = Array.from({ length: WRITES }, (_, index) => index % 10).join('');
 
-/** Each reads its input and a file, and writes a file and a line. */
+/** Each program reads its input and a file, and writes a file and a line. */
 const PROGRAMS: Record<Language, string> = {
   javascript: `import { readFileSync, writeFileSync } from 'node:fs';
     const text = readFileSync(0, 'utf8') + readFileSync('in/data.txt', 'utf8');
@@ -71,7 +71,7 @@ describe('an engine over TCP', () => {
     });
   }
 
-  dockerTest('C03: takes 20,000 writes of one byte while the host is busy, and loses none', {}, async () => {
+  dockerTest('C03: takes 20,000 writes of one byte while the host is busy, and loses no byte', {}, async () => {
     const { bundle } = await dockerImage();
     await using orchestrator = createOrchestrator({ runners: [createDockerRunner({ host: remote.host, bundle })] });
     const code = `import os\nfor index in range(${WRITES}): os.write(1, b'%d' % (index % 10))`;
@@ -108,7 +108,7 @@ for index in range(${WRITES}):
       await container.start();
       expect(await keepBusy(ended)).toBeGreaterThan(2);
       expect(Buffer.concat(chunks).toString() === DIGITS).toBe(true);
-      // The engine really sent many small pieces, each with its header of eight bytes.
+      // The engine really sent many small chunks, each with its header of eight bytes.
       expect((raw - WRITES) / 8).toBeGreaterThan(WRITES / 400);
       expect(await delayAfterwards()).toBeLessThan(250);
     } finally {
@@ -117,7 +117,7 @@ for index in range(${WRITES}):
   });
 });
 
-/** Takes the event loop nine tenths of the time until something is done. Returns how often it did. */
+/** Blocks the event loop nine tenths of the time until a promise settles. Returns the number of blocks. */
 async function keepBusy(done: Promise<unknown>): Promise<number> {
   let over = false;
   const end = (): void => void (over = true);

@@ -11,7 +11,7 @@ describe('setUp()', () => {
   let checkout: string;
 
   beforeAll(() => {
-    // A blank in the path is part of the test.
+    // The blank in the path is part of the test.
     checkout = join(mkdtempSync(join(tmpdir(), 'skillcell-fresh-')), 'a checkout');
     mkdirSync(checkout);
     for (const name of ['package.json', 'package-lock.json', '.npmrc', 'scripts/setup']) {
@@ -31,7 +31,7 @@ describe('setUp()', () => {
     });
   };
 
-  it('repairs what an interrupted run left, once for two that start together, and then takes milliseconds', async (context) => {
+  it('repairs an interrupted set-up, once for two concurrent runs, and then takes milliseconds', async (context) => {
     const staging = join(checkout, '.toolchain/staging');
     const interrupted = start();
     await expect

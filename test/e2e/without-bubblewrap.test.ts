@@ -5,7 +5,7 @@ const EXEC = ['bin/skillcell.js', 'exec', '-', '--json'];
 const NO_ENGINE = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
 
 describe('on a machine without bubblewrap', () => {
-  it('the advice is about the level that was asked for, and offers a weaker one to nobody who named one', async (context) => {
+  it('the hint fits the requested level, and never offers a weaker level to a caller who named one', async (context) => {
     const refused = async (...flags: string[]): Promise<{ code: string; hint: string }> => {
       const { code, stdout } = await withoutBubblewrap(context, [...EXEC, ...flags], NO_ENGINE);
       expect(code).toBe(3);
@@ -28,7 +28,7 @@ describe('on a machine without bubblewrap', () => {
     expect(unnamed.hint).toContain('--isolation none');
   });
 
-  it('doctor ends with 1, and with 0 where something isolates', async (context) => {
+  it('doctor ends with 1, and with 0 if another level isolates', async (context) => {
     const doctor = ['bin/skillcell.js', 'doctor', '--json'];
     const { code, stdout } = await withoutBubblewrap(context, doctor, NO_ENGINE);
     expect(JSON.parse(stdout)).toMatchObject({ ready: false, best: null });

@@ -27,7 +27,7 @@ const NAMES: [string, ...string[]] = [
 ];
 const LIES = 12;
 
-/** Archives with and without lies: one is refused with its reason, or read as other programs read it. */
+/** Archives with and without lies. Each is refused with a reason, or read as other programs read it. */
 export async function fuzzArchives(random: SeededRandom, { python }: FuzzPeers = {}): Promise<void> {
   const zip = someZip(random);
   const read = await readOrRefused(readZip(zip));
@@ -39,7 +39,7 @@ export async function fuzzArchives(random: SeededRandom, { python }: FuzzPeers =
   assertNotPolluted();
 }
 
-/** The files of an accepted archive by their names; those that are left out have no content. */
+/** The files of an accepted archive by their names. Files that are left out have no content. */
 export function shown({ tree, leftOut }: ReadArchive): Record<string, string> {
   const files = [...tree].map(([path, { bytes }]) => [path, Buffer.from(bytes).toString('base64')] as const);
   const out = leftOut.map((path) => [path, ''] as const);
@@ -71,7 +71,7 @@ function isLeftOutOf(name: string): boolean {
   return name.split('/').some((part) => part.startsWith('._'));
 }
 
-/** An archive that most readers take, or not, in one of many ways. */
+/** An archive in one of many forms, with or without lies. */
 export function someZip(random: SeededRandom): Buffer {
   const lies = (): boolean => random.between(1, LIES) === 1;
   const entries = Array.from({ length: random.between(1, 5) }, (_, index): RawZipEntry => {

@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 const echo = defineTool({ id: 'echo', description: 'Gives back its arguments.', execute: async (input) => input });
 const offered = offerTool(echo);
 
-/** Calls of a sandbox that lies about their bytes: each is answered once or breaks the protocol, and nothing else happens. */
+/** Calls of a sandbox that lies about their bytes. Each is answered once or breaks the protocol, without other effects. */
 export async function fuzzCalls(random: SeededRandom): Promise<void> {
   const [near, far] = duplexPair();
   const answered: number[] = [];
@@ -43,7 +43,7 @@ export async function fuzzCalls(random: SeededRandom): Promise<void> {
   const calls = random.between(1, 6);
   for (let id = 1; id <= calls; id += 1) await callBy(random, sandbox, id);
   await settled(3);
-  // Whatever still waits for bytes ends with the job.
+  // Waits for bytes end with the job.
   over.abort(new Error('The job is over.'));
   broker.close();
   await Promise.all(answers);
@@ -58,7 +58,7 @@ export async function fuzzCalls(random: SeededRandom): Promise<void> {
   assertNotPolluted();
 }
 
-/** Says one call, of which most is true. */
+/** Sends one call, of which most is true. */
 async function callBy(random: SeededRandom, sandbox: ReturnType<typeof openEnd>, id: number): Promise<void> {
   const { channel } = sandbox;
   const parts = Array.from({ length: random.pick([0, 1, 2, 64, 65]) }, () => random.pick([0, 1, 100, 5_000]));
@@ -79,7 +79,7 @@ async function callBy(random: SeededRandom, sandbox: ReturnType<typeof openEnd>,
       json: random.between(0, 8) > 0 ? json : mutated(random, json),
     },
   );
-  // Heads that lie of the lengths behind them, too.
+  // Some heads lie about the lengths of the following parts, too.
   channel.sendPacked(
     random.between(0, 30) > 0 ? call : Buffer.concat([call.subarray(0, 1), mutated(random, call.subarray(1))]),
   );

@@ -11,7 +11,7 @@ import { duplexPair, openEnd } from '../protocol/channel-pair.ts';
 import { frameBytes } from '../protocol/frame-bytes.ts';
 import { assertNotPolluted, inPieces, mutated, settled, someBytes, someValue } from './fuzz-parts.ts';
 
-/** The channel: what is said arrives whole and once, and what is not said by its rules ends it, once. */
+/** The channel: valid messages arrive whole and once, and an invalid message ends the channel once. */
 export async function fuzzChannel(random: SeededRandom): Promise<void> {
   if (random.between(0, 2) === 0) return talk(random);
   const { bytes, sent } = await recorded(random);
@@ -20,10 +20,10 @@ export async function fuzzChannel(random: SeededRandom): Promise<void> {
   assertNotPolluted();
 }
 
-/** What streams bring, by number. */
+/** Bytes of streams, by number. */
 type Streams = Map<number, Buffer>;
 
-/** Two ends speak at once, and their readers take their time. */
+/** Both ends send at once, and their readers are slow. */
 async function talk(random: SeededRandom): Promise<void> {
   const ends = duplexPair().map((duplex) => openEnd(duplex));
   const slowness = random.pick([0, 0, 3]);
@@ -70,11 +70,11 @@ async function talk(random: SeededRandom): Promise<void> {
   for (const { channel } of ends) channel.close();
 }
 
-/** A side that only listens: it grants as much as is needed. */
+/** A side that only listens. It grants as much as the sender needs. */
 class Recorder extends Duplex {
   readonly chunks: Buffer[] = [];
   override _read(): void {
-    // Nothing is said to the one that speaks but what is pushed.
+    // The sender gets only the pushed bytes.
   }
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.chunks.push(Buffer.from(chunk));
@@ -82,7 +82,7 @@ class Recorder extends Duplex {
   }
 }
 
-/** What a sandbox says in a job. */
+/** Records the messages of a sandbox in a job. */
 async function recorded(random: SeededRandom): Promise<{ bytes: Buffer; sent: Streams }> {
   const duplex = new Recorder();
   const channel = createChannel(duplex, { onMessage: () => undefined, onClose: () => undefined });
@@ -123,7 +123,7 @@ async function recorded(random: SeededRandom): Promise<{ bytes: Buffer; sent: St
   return { bytes: Buffer.concat(duplex.chunks), sent };
 }
 
-/** A recording in which frames have changed their places, or bytes have changed. */
+/** A recording with swapped frames or changed bytes. */
 function changed(random: SeededRandom, bytes: Buffer): Buffer {
   if (random.between(0, 1) === 0) return mutated(random, bytes);
   const frames: Frame[] = [];
@@ -142,7 +142,7 @@ function changed(random: SeededRandom, bytes: Buffer): Buffer {
   return Buffer.concat(frames.map(({ kind, flags, stream, payload }) => frameBytes(kind, flags, stream, payload)));
 }
 
-/** A host hears a recording; without what was sent, any of it may be a lie. */
+/** A host reads a recording. If `sent` is undefined, any of its bytes may be a lie. */
 async function listen(random: SeededRandom, bytes: Buffer, sent: Streams | undefined): Promise<void> {
   const duplex = new Recorder();
   const arrived = new Map<number, Buffer[]>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 
-/** Bytes of a length, which differ from others. */
+/** Bytes of a given length, different from other calls. */
 export function someBytes(random: SeededRandom, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   const first = random.between(0, 255);
@@ -9,11 +9,11 @@ export function someBytes(random: SeededRandom, length: number): Buffer {
   return bytes;
 }
 
-/** Bytes in the same order, in pieces of any length. */
+/** The same bytes in order, in pieces of any length. */
 export function inPieces(random: SeededRandom, bytes: Buffer): Buffer[] {
   const most = random.pick([1, 7, 100, 5_000, 100_000, 1_000_000]);
   const pieces: Buffer[] = [];
-  // Byte by byte only where there are few of them.
+  // Single bytes only for short inputs.
   const least = bytes.length > 20_000 ? 1_000 : 1;
   for (let at = 0; at < bytes.length;) {
     const size = Math.max(least, random.between(1, most));
@@ -23,7 +23,7 @@ export function inPieces(random: SeededRandom, bytes: Buffer): Buffer[] {
   return pieces;
 }
 
-/** Bytes with some of them changed, left out, doubled or added. */
+/** Bytes with some of them changed, removed, doubled or added. */
 export function mutated(random: SeededRandom, bytes: Buffer): Buffer {
   let result = Buffer.from(bytes);
   for (let round = random.between(1, 4); round > 0 && result.length > 0; round -= 1) {
@@ -42,7 +42,7 @@ export function mutated(random: SeededRandom, bytes: Buffer): Buffer {
 
 const KEYS = ['a', 'b', 'length', '0', '1', 'toString', 'constructor', 'then', 'é\u202e', ''] as const;
 
-/** A value of JSON; with `bytes` there may be bytes anywhere in it. */
+/** A JSON value; with `bytes`, there may be bytes anywhere in it. */
 export function someValue(random: SeededRandom, depth = 4, bytes = false): unknown {
   const kind = random.between(0, depth > 0 ? (bytes ? 8 : 7) : 5);
   if (kind <= 1) return null;
@@ -58,21 +58,21 @@ export function someValue(random: SeededRandom, depth = 4, bytes = false): unkno
   return Object.fromEntries(fields) as unknown;
 }
 
-/** A way through a value that most likely is none. */
+/** A path through a value. It mostly leads nowhere. */
 export function somePath(random: SeededRandom): (string | number)[] {
   return Array.from({ length: random.between(0, 4) }, () =>
     random.pick<string | number>(['__proto__', 'constructor', 'prototype', 0, 1, 2 ** 32 - 1, ...KEYS]),
   );
 }
 
-/** Fails where a value of JSON has reached what all objects share. */
+/** Fails if a JSON value has changed the prototype of all objects. */
 export function assertNotPolluted(): void {
   assert.deepEqual(Object.keys(Object.prototype), []);
   assert.deepEqual(Object.keys(Array.prototype), []);
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
 }
 
-/** Waits until everything that waits for a turn has had one. */
+/** Waits until every pending callback of the event loop has had a turn. */
 export async function settled(rounds = 1): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }

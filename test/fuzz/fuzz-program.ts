@@ -30,8 +30,8 @@ const echo = defineTool({ id: 'echo', description: 'Gives back its arguments.', 
 const offered = offerTool(echo);
 
 /**
- * What a program writes to its supervisor, all the way to the host and back: one that keeps the rules has each call answered with its
- * bytes, and one that does not is at fault itself; it never breaks the channel to the host.
+ * Bytes of a program to its supervisor, all the way to the host and back. A valid program gets an answer with its bytes to each call. An invalid
+ * program is at fault itself, and never breaks the channel to the host.
  */
 export async function fuzzProgram(random: SeededRandom): Promise<void> {
   const host = await openHost();
@@ -74,7 +74,7 @@ export async function fuzzProgram(random: SeededRandom): Promise<void> {
   assertNotPolluted();
 }
 
-/** Frames of calls in a row, the bytes of one between those of others. */
+/** Frames of calls in a row, with the bytes of one call between those of others. */
 function program(random: SeededRandom): { frames: Buffer[]; sent: { id: number; parts: Buffer[] }[] } {
   const sent = Array.from({ length: random.between(1, 5) }, (_, index) => ({
     id: index + 1,
@@ -135,7 +135,7 @@ function changed(random: SeededRandom, frames: Buffer[]): Buffer {
     else if (kind === 3) frames.splice(at, 1);
     else if (kind === 4) frames.splice(at, 0, random.pick(HOSTILE));
     else {
-      // A call that announces as much as it may, and small ones whose answers make room.
+      // A call with the largest allowed announcement, and small calls whose answers make room.
       for (let id = 100; id < 140; id += 1) {
         const places = id % 2 === 0 ? [{ path: [0], bytes: 8 * MIB, stream: 1_000 + id }] : [];
         frames.push(callFrame(id, [null], places));
@@ -146,7 +146,7 @@ function changed(random: SeededRandom, frames: Buffer[]): Buffer {
   return Buffer.concat(frames);
 }
 
-/** A call; places that are an empty list are left out. */
+/** A call; an empty list of places is left out. */
 function callFrame(id: number, args: unknown, places: object, target: CallTarget = 'tool'): Buffer {
   const listed = Array.isArray(places) && places.length === 0 ? '' : JSON.stringify(places);
   return framed(packCall(id, target, 'echo', { places: listed, json: JSON.stringify(args) ?? '' }));
@@ -170,11 +170,11 @@ interface Reply {
   id: number;
   ok: boolean;
   parts: Buffer[];
-  /** Whether all its bytes have come. */
+  /** Whether all its bytes have arrived. */
   whole: boolean;
 }
 
-/** What a program finds on its descriptor. */
+/** The replies on the descriptor of a program. */
 function readReplies(bytes: Buffer): Reply[] {
   const replies: (Omit<Reply, 'parts' | 'whole'> & { places: StreamedBytes[] })[] = [];
   const parts = new Map<number, Buffer[]>();

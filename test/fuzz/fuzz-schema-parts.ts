@@ -48,7 +48,7 @@ const REFERENCES: Choices<string> = [
 ];
 const NUMBERS: Choices<number> = [0, 1, 2, 3, 0.1, -1, 1e-300, 1e308, 5e-324, -0, 2 ** 53];
 
-/** How each keyword is written by someone who knows it; `below` is a schema in it. */
+/** A valid value of each keyword; `below` makes a schema in it. */
 const KEYWORDS: Record<string, (random: SeededRandom, below: () => unknown) => unknown> = {
   ...each(
     ['items', 'additionalProperties', 'propertyNames', 'contains', 'not', 'if', 'then', 'else'],
@@ -82,7 +82,7 @@ const KEYWORDS: Record<string, (random: SeededRandom, below: () => unknown) => u
   'x-skillcell-bytes': () => true,
 };
 const KEYWORD_NAMES = Object.keys(KEYWORDS) as [string, ...string[]];
-/** Keys that are no keywords, or mean something elsewhere. */
+/** Keys that are not keywords, or have another meaning elsewhere. */
 const UNKNOWN: Choices<string> = [
   '$dynamicRef',
   '__proto__',
@@ -93,9 +93,9 @@ const UNKNOWN: Choices<string> = [
   '~standard',
 ];
 
-/** A schema of any draft, mostly written by its rules. */
+/** A schema of any draft, mostly valid. */
 export function someSchema(random: SeededRandom): unknown {
-  // Without any schema a tool takes everything.
+  // Without a schema a tool takes everything.
   if (random.between(0, 60) === 0) return odd(random) ?? 1n;
   const $schema = random.pick([
     undefined,
@@ -125,7 +125,7 @@ function partOf(random: SeededRandom, depth: number): unknown {
   return withKeys(entries);
 }
 
-/** What is no schema, and perhaps no JSON. */
+/** A value that is not a schema, and perhaps not JSON. */
 function odd(random: SeededRandom): unknown {
   const kind = random.between(0, 5);
   if (kind === 0) return random.pick<unknown>([undefined, 1n, Number.NaN, Symbol('a'), new Date(0), new Map()]);
@@ -135,7 +135,7 @@ function odd(random: SeededRandom): unknown {
   return circle;
 }
 
-/** A schema that holds as much as one of others may, or a little more; it is then refused with `refused`. */
+/** A third-party schema at a cap or a little above it. Above it, the refusal contains `refused`. */
 export function schemaAtCap(random: SeededRandom): { schema: object; refused: string | undefined } {
   const over = random.pick([0, 0, 1, 1, 2, 20_000]);
   const cases: Choices<() => { schema: object; told: string }> = [
@@ -183,7 +183,7 @@ function named(random: SeededRandom, names: Choices<string>, make: () => unknown
   return withKeys(listOf(random, 0, 3, () => [random.pick(names), make()] as const));
 }
 
-/** An object that has also a key `__proto__` as JSON has it. */
+/** An object that can also have an own key `__proto__`, as in JSON. */
 function withKeys(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   return Object.fromEntries(entries);
 }

@@ -11,13 +11,13 @@ import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { schemaAtCap, someSchema } from './fuzz-schema-parts.ts';
 import { assertNotPolluted, someValue } from './fuzz-parts.ts';
 
-/** Processor time that one step may hold the event loop up, in milliseconds. */
+/** Processor time in milliseconds that one step may block the event loop. */
 const MOST_CPU_MS = 250;
 const TRIES = 3;
 const LONGEST_MESSAGE = 1_500;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/u;
 
-/** Schemas of tools: each is refused when it is offered, or judges every value, in time, as its draft says. */
+/** Schemas of tools. Each is refused at the offer, or judges every value in time, by its draft. */
 export async function fuzzSchemas(random: SeededRandom): Promise<void> {
   const kind = random.between(0, 19);
   if (kind === 0) await costly(random);
@@ -27,7 +27,7 @@ export async function fuzzSchemas(random: SeededRandom): Promise<void> {
   assertNotPolluted();
 }
 
-/** Any schema, whole or broken, and any values. */
+/** Any schema, valid or broken, and any values. */
 async function anyhow(random: SeededRandom): Promise<void> {
   const schema = someSchema(random);
   const offered = await offer(schema, random.between(0, 3) > 0);
@@ -45,7 +45,7 @@ async function costly(random: SeededRandom): Promise<void> {
   if (offered !== undefined) await check(offered, value);
 }
 
-/** As much as a schema of others may hold is taken, and one more is refused by the name of the cap. */
+/** A third-party schema at a cap is accepted, and a larger one is refused with the name of the cap. */
 async function atCap(random: SeededRandom): Promise<void> {
   const { schema, refused } = schemaAtCap(random);
   const told = await refusalOf(schema, true);
@@ -62,10 +62,10 @@ const REFERENCES = DRAFTS.map(([, $schema, only2020, makeReference]) => ({
 }));
 const valueLists = fc.array(values, { minLength: 1, maxLength: 6 });
 
-/** What it made of schemas it keeps, so that another one takes its place from time to time. */
+/** Schemas that one instance of ajv judges. ajv keeps its compiled schemas, so a new instance replaces it after that. */
 const JUDGED_BY_ONE = 100;
 
-/** Small schemas and values, of which ajv says the same. */
+/** Small schemas and values. ajv must give the same verdict. */
 async function likeReference(random: SeededRandom): Promise<void> {
   const draft = random.pick(REFERENCES as [(typeof REFERENCES)[number]]);
   const seed = random.between(0, 2 ** 31 - 1);
@@ -83,7 +83,7 @@ async function likeReference(random: SeededRandom): Promise<void> {
   }
 }
 
-/** @returns undefined where the tool is refused as it should be */
+/** @returns undefined if the tool is properly refused */
 async function offer(schema: unknown, outside: boolean): Promise<OfferedTool | undefined> {
   const told = await refusalOf(schema, outside);
   if (told !== undefined) return undefined;
@@ -95,7 +95,7 @@ function toolWith(schema: unknown, outside: boolean): ReturnType<typeof defineTo
   return defineTool({ id: 'fuzzed', description: '', input, outside, execute: async (value) => value });
 }
 
-/** Offers a tool, and says why it was refused, if it was. */
+/** Offers a tool. Returns the reason of a refusal, or undefined. */
 async function refusalOf(schema: unknown, outside: boolean): Promise<string | undefined> {
   try {
     await inTime('offering', async () => offerTool(toolWith(schema, outside)));
@@ -117,7 +117,7 @@ async function check({ input }: OfferedTool, value: unknown): Promise<CheckedVal
   return checked;
 }
 
-/** The whole way of a call: what the broker says of a value is what the schema says of it. */
+/** A whole call: the verdict of the broker equals the verdict of the schema. */
 async function callThrough(offered: OfferedTool, args: unknown): Promise<void> {
   const broker = createBroker({
     jobId: 'job',
@@ -135,14 +135,14 @@ async function callThrough(offered: OfferedTool, args: unknown): Promise<void> {
   }
 }
 
-/** A line for a prompt and a terminal. */
+/** Asserts that a text is one printable line for a prompt and a terminal. */
 function assertTold(text: string): void {
   assert.ok(text.length <= LONGEST_MESSAGE && !UNSEEN.test(text), JSON.stringify(text.slice(0, LONGEST_MESSAGE)));
 }
 
 /**
- * Runs a step that does not wait, in the processor time of this thread that it may take: other work on the machine does not count. One
- * that takes more is tried again, since the collector or the compiler of V8 may have been what took the time.
+ * Runs a synchronous step within its processor time of this thread, so other work on the machine does not count. A slower step is tried again,
+ * because the collector or the compiler of V8 may have taken the time.
  */
 async function inTime<T>(what: string, step: () => Promise<T>): Promise<T> {
   for (let tried = 1; ; tried += 1) {

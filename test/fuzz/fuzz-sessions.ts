@@ -16,8 +16,8 @@ import { duplexPair } from '../protocol/channel-pair.ts';
 import { assertNotPolluted, inPieces, settled, someBytes, someValue } from './fuzz-parts.ts';
 
 /**
- * Sessions: what an interpreter reports is read or left out, and what a sandbox says of runs and files reaches the caller exactly, or
- * ends the session with a code.
+ * Sessions. The reports of an interpreter are read or left out. The messages of a sandbox about runs and files reach the caller exactly, or end the
+ * session with a code.
  */
 export async function fuzzSessions(random: SeededRandom): Promise<void> {
   await reportOf(random);
@@ -25,7 +25,7 @@ export async function fuzzSessions(random: SeededRandom): Promise<void> {
   assertNotPolluted();
 }
 
-/** Reads results and a report of which any field may be anything. */
+/** Reads results and a report. Any of its fields may hold any value. */
 async function reportOf(random: SeededRandom): Promise<void> {
   const [near, far] = duplexPair();
   const told: { forms: ResultForm[]; bytes: Buffer }[] = [];
@@ -64,7 +64,7 @@ async function reportOf(random: SeededRandom): Promise<void> {
   near.destroy();
   for (const { forms, bytes } of told) {
     const announced = forms.reduce((sum, form) => sum + form.bytes, 0);
-    assert.equal(announced, bytes.length, 'results that are not what is announced');
+    assert.equal(announced, bytes.length, 'results that differ from the announcement');
   }
   if (!isHonest) return;
   assert.deepEqual([report.code, report.json], [honest['code'], honest['json']]);
@@ -83,7 +83,7 @@ function anything(random: SeededRandom): unknown {
   return kind === 2 ? Array.from({ length: 65 }, () => ['a/b', 0]) : someValue(random, 4, true);
 }
 
-/** What the sandbox gave for one run, or for one file. */
+/** The data that the sandbox gave for one run, or for one file. */
 interface Given {
   value: unknown;
   stdout: string;
@@ -93,7 +93,7 @@ interface Given {
 /** One sandbox of a conversation. */
 interface Script {
   random: SeededRandom;
-  /** The message, of those that it sends, at which it breaks the rules; 0: none. */
+  /** Number of the sent message at which it breaks the rules; 0: never. */
   breaksAt: number;
   given: Given[];
 }
@@ -101,7 +101,7 @@ interface Script {
 let orchestrator: Orchestrator | undefined;
 const scripts: Script[] = [];
 
-/** A session from its beginning to its end, with a sandbox that keeps the rules, or breaks them once. */
+/** A whole session with a sandbox that keeps the rules, or breaks them once. */
 async function converse(random: SeededRandom): Promise<void> {
   orchestrator ??= createOrchestrator({ runners: [scriptedRunner()], allowUnisolated: true, maxSessions: 1_000 });
   const isHonest = random.between(0, 2) === 0;
@@ -144,7 +144,7 @@ async function runOne(session: Session, script: Script, attempt: Attempt): Promi
   );
 }
 
-/** What callers may rely on, whatever a sandbox says. */
+/** The form that callers rely on, for any input from a sandbox. */
 function assertForm({ outcome, state, epoch, exitCode, stdout, results, wallMs, diagnostics }: SessionRun): void {
   assert.ok(['succeeded', 'failed', 'timeout', 'out_of_memory', 'limit', 'canceled'].includes(outcome));
   assert.ok(state === 'kept' || state === 'lost');
@@ -200,7 +200,7 @@ function scriptedRunner(): Runner {
   };
 }
 
-/** An entry: answers what the host asks, and at one message of its does something else. */
+/** An entry. It answers the host's requests, and breaks one of its messages. */
 function speak(duplex: ReturnType<typeof duplexPair>[1], script: Script): void {
   const { random, given } = script;
   let sent = 0;
@@ -209,7 +209,7 @@ function speak(duplex: ReturnType<typeof duplexPair>[1], script: Script): void {
     for (const broken of brokenForms(random, message)) channel.send(broken);
     if (random.between(0, 3) === 0)
       channel.sendPacked(packCall(random.between(0, 3), 'tool', 'echo', { json: JSON.stringify(someValue(random)) }));
-    // Nobody waits for the clock of a run that now has no end.
+    // Runs in the background: the run now has no end.
     void settled(random.between(1, 20)).then(() => duplex.destroy());
   };
   const bring = async (bytes: Uint8Array, announce: (stream: number) => void): Promise<void> => {
@@ -275,7 +275,7 @@ function speak(duplex: ReturnType<typeof duplexPair>[1], script: Script): void {
   channel.send({ type: 'ready', protocol: 3 });
 }
 
-/** What is sent in place of a message: it twice, not at all, another one, or it with other fields. */
+/** Replacements of a message: the message twice, no message, another message, or the message with other fields. */
 function brokenForms(random: SeededRandom, message: Record<string, unknown>): Record<string, unknown>[] {
   const kind = random.between(0, 4);
   if (kind === 0) return [message, message];

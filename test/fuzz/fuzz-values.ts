@@ -6,12 +6,12 @@ import { assertNotPolluted, mutated, somePath, someValue } from './fuzz-parts.ts
 
 const MIB = 1024 * 1024;
 
-/** Values with bytes: they come back as they were, and places that are none are refused. */
+/** Values with bytes. They come back unchanged, and invalid places are refused. */
 export async function fuzzValues(random: SeededRandom): Promise<void> {
   const value = someValue(random, 5, true);
   const { json, places, parts } = detachBytes(value, { jsonBytes: MIB, partBytes: MIB });
   const bytes = Buffer.from(JSON.stringify(json));
-  // What a prototype could have is refused in JSON from elsewhere.
+  // A key that a prototype could have is refused in JSON from outside.
   const parsed = parsedOrRefused(bytes);
   if (parsed !== undefined) assert.deepEqual(attachBytes(parsed.value, places, parts), value);
   parsedOrRefused(mutated(random, bytes));

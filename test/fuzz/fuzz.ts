@@ -8,15 +8,15 @@ import { fuzzSessions } from './fuzz-sessions.ts';
 import { fuzzValues } from './fuzz-values.ts';
 import { missingPython, type PythonZipfile, startPythonZipfile } from './python-zipfile.ts';
 
-/** One kind of case. It throws where what it tries keeps no promise. */
+/** One kind of case. It throws if the tested code breaks a promise. */
 export type FuzzTarget = (random: SeededRandom, peers: FuzzPeers) => Promise<void>;
 
-/** Other programs that are asked what they make of the same, where the machine has them. */
+/** Other programs that read the same input, if the machine has them. */
 export interface FuzzPeers {
   python?: PythonZipfile | undefined;
 }
 
-/** What each seed is tried with. */
+/** The targets that run with each seed. */
 export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
   channel: fuzzChannel,
   program: fuzzProgram,
@@ -29,37 +29,37 @@ export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
 
 /** Options of {@link runFuzz}. */
 export interface FuzzOptions {
-  /** Of the first case; each after it has the next number. */
+  /** Seed of the first case; each next case has the next number. */
   seed: number;
   seconds: number;
-  /** Ends the run earlier. */
+  /** Ends the run after this many cases. */
   cases?: number | undefined;
   onProgress?(line: string): void;
 }
 
-/** A case that failed; its seed alone repeats it. */
+/** A failed case. Its seed alone repeats it. */
 export interface FuzzFailure {
   target: string;
   seed: number;
   message: string;
 }
 
-/** What a run came to. */
+/** Result of a run. */
 export interface FuzzReport {
   cases: number;
   failures: FuzzFailure[];
-  /** What was not compared, and why. */
+  /** Skipped comparisons, each with its reason. */
   leftOut: string[];
   grownMib: number;
 }
 
-/** A case has far less to do. */
+/** Longer than any valid case takes. */
 const HANG_MS = 20_000;
 const MAX_FAILURES = 10;
 const GROWN_MIB = 64;
 const PROGRESS_MS = 10_000;
 
-/** Tries seeds until the time is over; errors that nobody catches are failures of the case in which they arrive. */
+/** Tries seeds until the time is over. An uncaught error is a failure of the current case. */
 export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgress }: FuzzOptions): Promise<FuzzReport> {
   const failures: FuzzFailure[] = [];
   const missing = missingPython();
@@ -75,7 +75,7 @@ export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgres
     for (; cases < most && failures.length < MAX_FAILURES && performance.now() < end; cases += 1) {
       for (const [target, run] of Object.entries(FUZZ_TARGETS)) {
         const errors = await errorsOf(run, seed + cases, { python });
-        // Rejections that nobody took arrive a turn later.
+        // Unhandled rejections arrive a turn later.
         await new Promise((resolve) => setImmediate(resolve));
         for (const error of [...errors, ...uncaught])
           failures.push({
@@ -85,7 +85,7 @@ export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgres
           });
         uncaught = [];
       }
-      // What is loaded and compiled once is there by then.
+      // By then the code is loaded and compiled.
       if (cases === 200) begun = heldMib();
       if (performance.now() - told < PROGRESS_MS) continue;
       told = performance.now();

@@ -5,22 +5,22 @@ import { createInterface } from 'node:readline';
 
 const PYTHON = '/usr/bin/python3';
 
-/** Python's zipfile, as a reader of archives that this process asks. */
+/** Python's zipfile as a reader of archives, in its own process. */
 export interface PythonZipfile extends AsyncDisposable {
-  /** The files of an archive by their names, in base64; those that are left out have no content. One call at a time. */
+  /** The files of an archive by their names, in base64. Files that are left out have no content. One call at a time. */
   read(archive: Uint8Array): Promise<Record<string, string>>;
 }
 
-/** What the machine lacks for {@link startPythonZipfile}; undefined where it has all. */
+/** The program that the machine lacks for {@link startPythonZipfile}, or undefined. */
 export function missingPython(): string | undefined {
   return existsSync(PYTHON) ? undefined : PYTHON;
 }
 
-/** Starts an interpreter, which reads archives until it is disposed of. */
+/** Starts an interpreter that reads archives until it is disposed of. */
 export function startPythonZipfile(): PythonZipfile {
   const child = spawn(PYTHON, ['-c', PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
-  // Whoever waits for an answer is told.
+  // The reader of the answer reports the failure.
   child.stdin.on('error', () => undefined);
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
@@ -31,7 +31,7 @@ export function startPythonZipfile(): PythonZipfile {
       const answer = await answers.next();
       if (answer.done === true) throw new Error('Python has ended.');
       const { files, error } = JSON.parse(answer.value) as { files?: Record<string, string>; error?: string };
-      if (files === undefined) throw new Error(`Python does not read what is accepted: ${error}`);
+      if (files === undefined) throw new Error(`Python cannot read an accepted archive: ${error}`);
       return files;
     },
     async [Symbol.asyncDispose]() {
