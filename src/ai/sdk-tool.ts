@@ -1,6 +1,7 @@
 import type { Schema, Tool, ToolExecutionOptions } from 'ai';
 import * as z from 'zod/mini';
 import { SDK_SCHEMA } from '../tools/schema/schema-source.ts';
+import type { AgentTool } from '../tools/agent/skill-tools-table.ts';
 import { checkOptions } from '../contracts/checks/check-options.ts';
 import { ToolError } from '../tools/define/tool-errors.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
@@ -13,8 +14,8 @@ export interface SdkToolOptions<Input, Output> {
   name: string;
   description: string;
   schema: z.ZodMiniType<Input>;
-  /** Descriptions of the fields of the input, by name. */
-  fields: Record<string, string>;
+  /** Descriptions of the fields of the input, by name, besides those of the schema. */
+  fields?: Record<string, string>;
   /** Descriptions that are known only later. */
   laterFields?: Promise<Record<string, string>> | undefined;
   execute(input: Input, execution: ToolExecutionOptions<unknown>): Promise<Output>;
@@ -39,11 +40,20 @@ export function sdkTool<Input, Output>(options: SdkToolOptions<Input, Output>): 
   return made as unknown as Tool<Input, Output>;
 }
 
+/** The declaration of a tool for agents, as the AI SDK has it. */
+export function declared<Input>({
+  name,
+  forModels: description,
+  input: schema,
+}: AgentTool<Input>): Pick<SdkToolOptions<Input, never>, 'name' | 'description' | 'schema'> {
+  return { name, description, schema };
+}
+
 /** The SDK recognizes its schemas by a mark. */
 function inputSchema<Input>({
   name,
   schema,
-  fields,
+  fields = {},
   laterFields,
 }: Omit<SdkToolOptions<Input, never>, 'execute' | 'toModelOutput'>): Schema<Input> {
   const later = laterFields?.then((more) => jsonSchema(schema, { ...fields, ...more }));

@@ -1,17 +1,10 @@
-import * as z from 'zod/mini';
-import {
-  createDisclosureTools,
-  type DisclosureTools,
-  type FoundSkill,
-  SEARCHED_CHARACTERS,
-  SEARCHED_SKILLS,
-} from '../tools/agent/disclosure-tools.ts';
+import { createDisclosureTools, type DisclosureTools, type FoundSkill } from '../tools/agent/disclosure-tools.ts';
+import { LIST_SKILLS, LOAD_SKILL, READ_SKILL_FILE, SEARCH_SKILLS } from '../tools/agent/skill-tools-table.ts';
 import { type GivenSkills, skillSource } from '../jobs/request/skill-source.ts';
-import { READ_LINES, type SkillFileContent } from '../skills/load/files/read-skill-file.ts';
+import type { SkillFileContent } from '../skills/load/files/read-skill-file.ts';
 import { cutText, wholeAt } from './answers/cut-text.ts';
 import type { ListedSkill, LoadedSkill, SandboxTools } from './sandbox-tools.ts';
-import { sdkTool } from './sdk-tool.ts';
-import { filePath, SKILL_FIELD, skillReference } from './skill-fields.ts';
+import { declared, sdkTool } from './sdk-tool.ts';
 import { takeFitting } from './answers/take-fitting.ts';
 
 /** Lines of a text, from its beginning. */
@@ -61,13 +54,9 @@ export function createSkillTools({ skills, consumer, outputCharacters, known }: 
 
 function listSkills(call: Call, characters: number): SkillTools['list_skills'] {
   return sdkTool({
-    name: 'list_skills',
-    description:
-      'Lists the skills that there are: instructions and files for certain tasks. Load one before you do what it is for.',
-    schema: z.strictObject({}),
-    fields: {},
+    ...declared(LIST_SKILLS),
     async execute() {
-      const rows = await call<ListedSkill[]>('skills.list', {});
+      const rows = await call<ListedSkill[]>(LIST_SKILLS.id, {});
       const all = rows.map(({ id, name, brief }) => ({ id, name, brief }));
       const skills = takeFitting(all, characters);
       return { skills, ...notesOf([leftOut(all.length - skills.length, 'skills')]) };
@@ -77,19 +66,9 @@ function listSkills(call: Call, characters: number): SkillTools['list_skills'] {
 
 function searchSkills(call: Call, characters: number): SkillTools['search_skills'] {
   return sdkTool({
-    name: 'search_skills',
-    description:
-      'Finds skills by words of what is to be done, the best first: where there are many, it is shorter than the list.',
-    schema: z.strictObject({
-      text: z.string().check(z.maxLength(SEARCHED_CHARACTERS)),
-      max: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(SEARCHED_SKILLS))),
-    }),
-    fields: {
-      text: 'What is to be done, in plain words.',
-      max: `Skills, at most ${SEARCHED_SKILLS}; 10 unless it is named.`,
-    },
+    ...declared(SEARCH_SKILLS),
     async execute(input) {
-      const rows = await call<FoundSkill[]>('skills.search', input);
+      const rows = await call<FoundSkill[]>(SEARCH_SKILLS.id, input);
       const all = rows.map(({ id, name, brief, score, snippet }) => ({ id, name, brief, score, snippet }));
       const skills = takeFitting(all, characters);
       return { skills, ...notesOf([leftOut(all.length - skills.length, 'skills')]) };
@@ -99,12 +78,9 @@ function searchSkills(call: Call, characters: number): SkillTools['search_skills
 
 function loadSkill(call: Call, disclosure: DisclosureTools, characters: number): SkillTools['load_skill'] {
   return sdkTool<{ skill: string }, LoadedSkill>({
-    name: 'load_skill',
-    description: 'Gives the instructions of a skill, its files, and the tools that it is about.',
-    schema: z.strictObject({ skill: skillReference }),
-    fields: { skill: SKILL_FIELD },
+    ...declared(LOAD_SKILL),
     async execute(input) {
-      const { id, instructions, files, tools } = await call<LoadedSkill>('skills.load', input);
+      const { id, instructions, files, tools } = await call<LoadedSkill>(LOAD_SKILL.id, input);
       const listed = takeFitting(files, characters);
       const isCut = instructions.length > characters;
       return {
@@ -124,22 +100,9 @@ function loadSkill(call: Call, disclosure: DisclosureTools, characters: number):
 
 function readSkillFile(call: Call, characters: number): SkillTools['read_skill_file'] {
   return sdkTool({
-    name: 'read_skill_file',
-    description: 'Reads a text file of a skill, by lines.',
-    schema: z.strictObject({
-      skill: skillReference,
-      path: filePath,
-      offset: z.optional(z.number().check(z.int(), z.minimum(0))),
-      limit: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(READ_LINES))),
-    }),
-    fields: {
-      skill: SKILL_FIELD,
-      path: "Below the skill's folder, as load_skill lists it.",
-      offset: 'The first line, from 0.',
-      limit: `Lines, at most ${READ_LINES}.`,
-    },
+    ...declared(READ_SKILL_FILE),
     async execute(input) {
-      const read = await call<SkillFileContent & { as: 'text' }>('skills.read', input);
+      const read = await call<SkillFileContent & { as: 'text' }>(READ_SKILL_FILE.id, input);
       const { text, count, isParted } = cutLines(read.text, characters);
       const next = read.offset + count;
       return {

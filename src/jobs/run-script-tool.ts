@@ -1,36 +1,31 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { defineTool, type Tool } from '../tools/define/tool.ts';
 import { ToolError } from '../tools/define/tool-errors.ts';
-import { SCRIPT_ARGUMENTS, SCRIPT_LIMITS } from '../contracts/jobs/limits.ts';
+import { SCRIPT_LIMITS } from '../contracts/jobs/limits.ts';
 import { quotedText } from '../contracts/text/quoted-text.ts';
 import type { JobResult } from '../contracts/jobs/result.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { sandboxLimits } from '../sandboxes/sandbox-limits.ts';
 import { createJobQueue, type JobQueue } from './supply/job-queue.ts';
+import { RUN_SKILL_SCRIPT } from '../tools/agent/skill-tools-table.ts';
 import { listFitting } from '../tools/agent/list-fitting.ts';
 import type { JobRequest } from './request/job-schema.ts';
 import type { PreparedJob } from './prepare/prepare-job.ts';
 
-/** Bytes kept of each stream, and of the value: a result that a call can carry. */
+/** Maximum bytes of each stream and of the value, so that the answer of a call can hold the result. */
 const KEPT_BYTES = 64 * 1024;
-/** The script's own time, and some for its sandbox to start. */
+/** Time of the script, and 30 s for the start of its sandbox. */
 const TIMEOUT_MS = SCRIPT_LIMITS.runTimeoutMs + 30_000;
-/** Scripts of one job that wait for another one of it. */
+/** Maximum number of waiting scripts of one job. */
 const MAX_WAITING = 64;
-/** Codes of what is wrong with a call, and not with us. */
+/** Codes of errors that the caller of the tool caused. */
 const OF_THE_CALL: ReadonlySet<string> = new Set([
   'job.invalid',
   'script.interpreter-unknown',
   'script.not-listed',
   'script.requirements-missing',
 ]);
-
-const inputSchema = z.strictObject({
-  skill: z.string().check(z.maxLength(200)),
-  script: z.string().check(z.maxLength(4_096)),
-  args: z.optional(z.array(z.string()).check(z.maxLength(SCRIPT_ARGUMENTS.count))),
-});
 
 /** Options of {@link createRunScriptTool}. */
 export interface RunScriptToolOptions {
@@ -41,8 +36,8 @@ export interface RunScriptToolOptions {
 }
 
 /**
- * The tool by which the code of a job runs scripts of the job's own skills: each in a sandbox of its own, without tools and without
- * the job's files, one after the other. They take no job's place, so that a job never waits for itself.
+ * The tool by which the code of a job runs scripts of the job's own skills, one at a time, each in its own sandbox without tools and
+ * without the job's files. Scripts have a queue of their own: in the host's queue a job could wait for itself.
  */
 export function createRunScriptTool({ jobOf, run }: RunScriptToolOptions): Tool {
   const queues = new WeakMap<PreparedJob, JobQueue>();
@@ -52,11 +47,10 @@ export function createRunScriptTool({ jobOf, run }: RunScriptToolOptions): Tool 
     return queue;
   };
   return defineTool({
-    id: 'skills.run_script',
-    description:
-      "Runs a script of one of the job's skills in a sandbox of its own, with the skill's folder as working folder, and gives { outcome, exitCode, stdout, stderr, value }. `script` is a path below the skill's folder, such as scripts/check.py.",
-    input: inputSchema,
-    // What it does stays in a sandbox that is gone afterwards.
+    id: RUN_SKILL_SCRIPT.id,
+    description: RUN_SKILL_SCRIPT.forPrograms,
+    input: RUN_SKILL_SCRIPT.input,
+    // The effects of the script stay in its sandbox, which is removed afterwards.
     effect: 'read',
     timeoutMs: TIMEOUT_MS,
     async execute(input, { jobId, signal }) {
@@ -74,9 +68,9 @@ export function createRunScriptTool({ jobOf, run }: RunScriptToolOptions): Tool 
 
 function requestOf(
   { active: brought, disclosure, request, limits, globals }: PreparedJob,
-  { skill, script, args = [] }: z.output<typeof inputSchema>,
+  { skill, script, args = [] }: z.output<typeof RUN_SKILL_SCRIPT.input>,
 ): JobRequest {
-  // Those that it loaded while it ran are as much its own.
+  // Skills that the job loaded while it ran count as its own.
   const active = [...new Set([...brought, ...(disclosure?.active ?? [])])];
   const id = active.find((name) => name === skill || name === `public.${skill}`);
   if (id === undefined) {
@@ -92,7 +86,7 @@ function requestOf(
     args,
     ...(runner === undefined ? {} : { runner }),
     ...(isolation === undefined ? {} : { isolation }),
-    // A skill that the job has is one that it may have, also where only another skill could ask for it.
+    // The job has the skill already, so internal skills (which only other skills may import) are allowed too.
     skills: { consumer, includeInternal: true },
     limits: {
       ...sandboxLimits(limits),
@@ -103,7 +97,7 @@ function requestOf(
   };
 }
 
-/** What the code that called learns of a script. */
+/** The result of a script, as shown to the calling code. */
 function shown(result: JobResult): Record<string, unknown> {
   const { outcome, limit, exitCode, stdout, stderr, error } = result;
   return {

@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { ToolError } from '../define/tool-errors.ts';
 import type { Tool, ToolContext } from '../define/tool.ts';
 import type { Skill, SourceRow } from '../../contracts/skills/skill.ts';
@@ -7,7 +7,14 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { cutTo } from '../../skills/text/text.ts';
 import { listFitting } from './list-fitting.ts';
 import { shownSkillId } from './shown-skill-id.ts';
-import { READ_LINES } from '../../skills/load/files/read-skill-file.ts';
+import {
+  type AgentTool,
+  LIST_SKILLS,
+  LOAD_SKILL,
+  READ_BYTES,
+  READ_SKILL_FILE,
+  SEARCH_SKILLS,
+} from './skill-tools-table.ts';
 import type { ConsumerOptions, SkillsSubsystem } from '../../skills/index.ts';
 
 /** Skills and rights of one job's skill tools. */
@@ -59,34 +66,8 @@ export interface DisclosureTools {
   readonly active: readonly string[];
 }
 
-/** The most characters of a searched text. */
-export const SEARCHED_CHARACTERS = 100_000;
-/** The most skills in one search result. */
-export const SEARCHED_SKILLS = 50;
-
 /** The most characters of an unknown reference in a message. */
 const REF_CHARACTERS = 120;
-
-const reference = z.string().check(z.minLength(1), z.maxLength(300));
-const searchInput = z.strictObject({
-  text: z.string().check(z.maxLength(SEARCHED_CHARACTERS)),
-  max: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(SEARCHED_SKILLS))),
-});
-const loadInput = z.strictObject({ skill: reference });
-const readInput = z
-  .strictObject({
-    skill: reference,
-    path: z.string().check(z.minLength(1), z.maxLength(4_096)),
-    as: z.optional(z.enum(['text', 'bytes'])),
-    offset: z.optional(z.number().check(z.int(), z.minimum(0))),
-    limit: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(READ_LINES))),
-  })
-  .check(
-    z.refine(
-      ({ as, offset, limit }) => as !== 'bytes' || (offset === undefined && limit === undefined),
-      'offset and limit count lines, which bytes have not',
-    ),
-  );
 
 /**
  * Makes the tools of one job: `skills.list`, `skills.search`, `skills.load` and `skills.read`. They show only skills that the
@@ -102,7 +83,10 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
   const list = (): { id: string; name: string; brief: string; active: boolean }[] =>
     skills.visible(who).map(({ id, name, brief }) => ({ id, name, brief, active: active.has(id) }));
 
-  const search = async ({ text, max }: z.infer<typeof searchInput>, { signal }: ToolContext): Promise<unknown> => {
+  const search = async (
+    { text, max }: z.infer<typeof SEARCH_SKILLS.input>,
+    { signal }: ToolContext,
+  ): Promise<unknown> => {
     // Few jobs search, so the search is loaded late.
     const { searchSkills } = await import('../../library/search/search-skills.ts');
     const found = await searchSkills(skills, text, { ...who, max, signal });
@@ -125,7 +109,10 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     }
   };
 
-  const load = async ({ skill: given }: z.infer<typeof loadInput>, { signal }: ToolContext): Promise<unknown> => {
+  const load = async (
+    { skill: given }: z.infer<typeof LOAD_SKILL.input>,
+    { signal }: ToolContext,
+  ): Promise<unknown> => {
     const ref = shownSkillId(given, skills, who);
     await whole([ref], signal);
     const found = skills.loadSkill(ref, { ...who, pool });
@@ -140,7 +127,7 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
   };
 
   const read = async (
-    { skill: given, path, ...range }: z.infer<typeof readInput>,
+    { skill: given, path, ...range }: z.infer<typeof READ_BYTES>,
     { signal }: Partial<ToolContext>,
   ): Promise<unknown> => {
     const skill = shownSkillId(given, skills, who);
@@ -165,15 +152,10 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
 
   return {
     tools: [
-      skillTool('skills.list', 'Lists the skills that can be loaded here, a line each.', z.strictObject({}), list),
-      skillTool('skills.search', 'Finds skills by words of what is to be done, the best first.', searchInput, search),
-      skillTool(
-        'skills.load',
-        'Gives the instructions of a skill, the tools it is about, and its files.',
-        loadInput,
-        load,
-      ),
-      skillTool('skills.read', 'Reads a file of a skill, by lines, or as bytes.', readInput, read),
+      skillTool(LIST_SKILLS, list),
+      skillTool(SEARCH_SKILLS, search),
+      skillTool(LOAD_SKILL, load),
+      skillTool({ ...READ_SKILL_FILE, input: READ_BYTES }, read),
     ],
     use(present) {
       skills = present;
@@ -205,9 +187,7 @@ function fileRows({ files }: Skill): { path: string; bytes: number; executable: 
 }
 
 function skillTool<T>(
-  id: string,
-  description: string,
-  input: z.ZodMiniType<T>,
+  { id, forPrograms: description, input }: AgentTool<T>,
   execute: (input: T, context: ToolContext) => unknown,
 ): Tool {
   return {

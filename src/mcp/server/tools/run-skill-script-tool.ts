@@ -1,24 +1,15 @@
 import * as z from 'zod/mini';
-import { SCRIPT_ARGUMENTS, SCRIPT_LIMITS } from '../../../contracts/jobs/limits.ts';
+import { SCRIPT_LIMITS } from '../../../contracts/jobs/limits.ts';
 import { jobAnswer, jobAnswerSchema } from './job-answer.ts';
-import { argsField, expectField, filesField, jobOf, skillsField, timeoutField } from './job-input.ts';
+import { expectField, filesField, jobOf, skillsField, timeoutField } from './job-input.ts';
+import { RUN_SKILL_SCRIPT, SCRIPT_FIELDS } from '../../../tools/agent/skill-tools-table.ts';
 import { runJob } from './run-job.ts';
 import type { McpServerSettings } from '../server-settings.ts';
 import type { ServerState } from './server-state.ts';
 import { type ServerTool, serverTool } from './server-tool.ts';
 
 const inputSchema = z.strictObject({
-  skill: z
-    .string()
-    .check(z.minLength(1), z.maxLength(300), z.describe('The skill that ships the script, by its id of list_skills.')),
-  script: z
-    .string()
-    .check(
-      z.minLength(1),
-      z.maxLength(4_096),
-      z.describe("The script's path below the folder of the skill, such as scripts/check.py."),
-    ),
-  args: z.optional(argsField.check(z.maxLength(SCRIPT_ARGUMENTS.count))),
+  ...SCRIPT_FIELDS,
   files: z.optional(filesField),
   expect: z.optional(expectField),
   skills: z.optional(skillsField),
@@ -29,11 +20,9 @@ const inputSchema = z.strictObject({
 export function runSkillScriptTool({ settings, store }: ServerState): ServerTool {
   const { orchestrator } = settings;
   return serverTool({
-    name: 'run_skill_script',
-    title: 'Run a script of a skill',
-    description:
-      'Runs a script that a skill ships, in an isolated sandbox and in the folder of the skill, for at most 60 s; load_skill says which there are. ' +
-      'The files that it gets lie in $WORKSPACE; what it leaves in $OUTPUT_DIR comes back as resources.',
+    name: RUN_SKILL_SCRIPT.name,
+    title: RUN_SKILL_SCRIPT.title,
+    description: `${RUN_SKILL_SCRIPT.forModels} load_skill lists the scripts. Files for the script lie in $WORKSPACE; files in $OUTPUT_DIR come back as resources.`,
     input: inputSchema,
     output: jobAnswerSchema,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },

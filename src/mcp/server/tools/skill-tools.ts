@@ -1,9 +1,15 @@
 import * as z from 'zod/mini';
 import { ToolError } from '../../../tools/define/tool-errors.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
-import { createDisclosureTools, SEARCHED_CHARACTERS, SEARCHED_SKILLS } from '../../../tools/agent/disclosure-tools.ts';
+import { createDisclosureTools } from '../../../tools/agent/disclosure-tools.ts';
+import {
+  type AgentTool,
+  LIST_SKILLS,
+  LOAD_SKILL,
+  READ_SKILL_FILE,
+  SEARCH_SKILLS,
+} from '../../../tools/agent/skill-tools-table.ts';
 import { shownSkillId } from '../../../tools/agent/shown-skill-id.ts';
-import { READ_LINES } from '../../../skills/load/files/read-skill-file.ts';
 import { beginningOf } from './linked-content.ts';
 import { skillFileUri } from '../skill-catalog.ts';
 import type { ServerState } from './server-state.ts';
@@ -11,26 +17,6 @@ import { type ServerTool, serverTool, type ToolAnswer } from './server-tool.ts';
 
 /** Characters of one answer; the resource of a file has all of it. */
 const MOST_CHARACTERS: number = 256 * 1024;
-
-const reference = z.string().check(z.minLength(1), z.maxLength(300), z.describe('A skill, by its id of list_skills.'));
-const listInput = z.strictObject({});
-const searchInput = z.strictObject({
-  text: z.string().check(z.maxLength(SEARCHED_CHARACTERS), z.describe('What is to be done, in plain words.')),
-  max: z.optional(
-    z
-      .number()
-      .check(z.int(), z.minimum(1), z.maximum(SEARCHED_SKILLS), z.describe('Skills, at most 50; 10 unless named.')),
-  ),
-});
-const loadInput = z.strictObject({ skill: reference });
-const readInput = z.strictObject({
-  skill: reference,
-  path: z.string().check(z.minLength(1), z.maxLength(4_096), z.describe('A path of `files` that load_skill gives.')),
-  offset: z.optional(z.number().check(z.int(), z.minimum(0), z.describe('Lines to leave out at the beginning.'))),
-  limit: z.optional(
-    z.number().check(z.int(), z.minimum(1), z.maximum(READ_LINES), z.describe('Lines. Default and most: 2,000.')),
-  ),
-});
 
 const READING = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const skillRow = z.strictObject({ id: z.string(), name: z.string(), brief: z.string() });
@@ -46,14 +32,11 @@ const fileRow = z.strictObject({ path: z.string(), bytes: z.number(), executable
 /** `list_skills`: lists the skills that the server's consumer may load. */
 export function listSkillsTool(state: ServerState): ServerTool {
   return serverTool({
-    name: 'list_skills',
-    title: 'List skills',
-    description: 'Lists the skills that there are: instructions for certain tasks, with files and scripts.',
-    input: listInput,
+    ...declared(LIST_SKILLS),
     output: z.strictObject({ skills: z.array(skillRow) }),
     annotations: READING,
     async run() {
-      const rows = (await disclosed(state, 'skills.list', {})) as z.output<typeof skillRow>[];
+      const rows = (await disclosed(state, LIST_SKILLS.id, {})) as z.output<typeof skillRow>[];
       return { value: { skills: rows.map(({ id, name, brief }) => ({ id, name, brief })) } };
     },
   });
@@ -62,15 +45,11 @@ export function listSkillsTool(state: ServerState): ServerTool {
 /** `search_skills`: finds the skills for a task by its words. */
 export function searchSkillsTool(state: ServerState): ServerTool {
   return serverTool({
-    name: 'search_skills',
-    title: 'Search skills',
-    description:
-      'Finds skills by words of what is to be done, the best first: where there are many, it is shorter than the list.',
-    input: searchInput,
+    ...declared(SEARCH_SKILLS),
     output: z.strictObject({ skills: z.array(foundRow) }),
     annotations: READING,
     async run(input, { signal }) {
-      const rows = (await disclosed(state, 'skills.search', input, signal)) as z.output<typeof foundRow>[];
+      const rows = (await disclosed(state, SEARCH_SKILLS.id, input, signal)) as z.output<typeof foundRow>[];
       const skills = rows.map(({ id, name, brief, score, snippet }) => ({ id, name, brief, score, snippet }));
       return { value: { skills } };
     },
@@ -80,14 +59,11 @@ export function searchSkillsTool(state: ServerState): ServerTool {
 /** `load_skill`: the instructions of a skill. */
 export function loadSkillTool(state: ServerState): ServerTool {
   return serverTool({
-    name: 'load_skill',
-    title: 'Load a skill',
-    description: 'Gives the instructions of a skill, the tools it is about, and its files.',
-    input: loadInput,
+    ...declared(LOAD_SKILL),
     output: z.looseObject({ id: z.string(), instructions: z.string(), files: z.array(fileRow) }),
     annotations: READING,
     async run(input) {
-      const loaded = (await disclosed(state, 'skills.load', input)) as Record<string, unknown>;
+      const loaded = (await disclosed(state, LOAD_SKILL.id, input)) as Record<string, unknown>;
       const { status: _loaded, id, instructions, ...rest } = loaded;
       return whole({ id, instructions, ...rest }, 'instructions', String(id), 'SKILL.md');
     },
@@ -97,20 +73,27 @@ export function loadSkillTool(state: ServerState): ServerTool {
 /** `read_skill_file`: a text among the files of a skill. */
 export function readSkillFileTool(state: ServerState): ServerTool {
   return serverTool({
-    name: 'read_skill_file',
-    title: 'Read a file of a skill',
-    description: 'Gives a text file of a skill, by lines. All files are resources as well, other ones those only.',
-    input: readInput,
+    ...declared(READ_SKILL_FILE),
     output: z.looseObject({ path: z.string(), bytes: z.number(), text: z.string(), lines: z.number() }),
     annotations: READING,
     async run(input) {
-      const read = (await disclosed(state, 'skills.read', input)) as Record<string, unknown>;
+      const read = (await disclosed(state, READ_SKILL_FILE.id, input)) as Record<string, unknown>;
       const { skills: given, consumer } = state.settings;
       const skills = await given.present({ consumer, refs: [] });
       const id = shownSkillId(input.skill, skills, { consumer });
       return whole({ skill: id, ...read }, 'text', id, input.path);
     },
   });
+}
+
+/** The declaration of a tool, as MCP has it. */
+function declared<Input>({
+  name,
+  title,
+  forModels: description,
+  input,
+}: AgentTool<Input>): Pick<ServerTool<Input>, 'name' | 'title' | 'description' | 'input'> {
+  return { name, title, description, input };
 }
 
 /** Uses the disclosure tools of jobs: the policy of the server's consumer applies to each reference, and nothing is kept between calls. */
