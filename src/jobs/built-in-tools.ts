@@ -3,7 +3,7 @@ import { acceptJob } from './run/accept-job.ts';
 import type { JobHost } from './run/job-host.ts';
 import { createRunScriptTool } from './run-script-tool.ts';
 
-/** Tools that jobs may name beside those of the orchestrator's caller, who has none that begin as these do. */
+/** Built-in tools that jobs may name in addition to the orchestrator's tools. Their id prefix is reserved. */
 export function builtInTools(host: JobHost): Tool[] {
   const { settings, running, leaving } = host;
   if (settings.skills === undefined) return [];
@@ -11,7 +11,7 @@ export function builtInTools(host: JobHost): Tool[] {
     jobOf: (jobId) => running.get(jobId),
     run(request, queue, skills) {
       const result = acceptJob(host, request, undefined, { queue, skills });
-      // A job that ends earlier leaves its scripts to be ended; a host that closes waits for that.
+      // The job may end before its script: the closing host waits for the script.
       leaving.add(
         result.then(
           () => undefined,

@@ -1,4 +1,4 @@
-/** What is still open, to be closed when the process has nothing left to do. */
+/** Functions that close open resources when the process has nothing left to do. */
 const open = new Set<() => Promise<void>>();
 
 function closeAll(): void {
@@ -6,10 +6,10 @@ function closeAll(): void {
 }
 
 /**
- * Closes something when the process would end by itself: what waits keeps no process alive, and is not left behind either. A
- * process that is ended otherwise leaves it to the sweep of the next one.
+ * Calls `close` when the process would exit by itself: waiting sandboxes do not keep the process alive, but must not be left behind.
+ * After any other end of the process, the sweep of the next host cleans up.
  *
- * @returns takes it back, because it is closed
+ * @returns removes `close` again, for a resource that is closed already
  */
 export function closeBeforeExit(close: () => Promise<void>): () => void {
   if (open.size === 0) process.on('beforeExit', closeAll);

@@ -2,11 +2,11 @@ import { withinDeadline } from '../protocol/within-deadline.ts';
 import type { BackgroundWork } from './supply/background-work.ts';
 import type { JobHost } from './run/job-host.ts';
 
-/** What an engine that hangs does not confirm by then is left to the sweep of another host. */
+/** Deadline of the close in milliseconds. Sandboxes of a hanging engine are then left to the sweep of another host. */
 const CLOSE_MS = 9_000;
 
 /**
- * Cancels every job, ends the sandboxes and what runs beside them, and closes the journal once all have their results.
+ * Cancels every job, ends the sandboxes and the background work, and closes the journal once all jobs have their results.
  *
  * @param jobs the jobs under way
  * @param endSweep ends the regular sweep
@@ -26,7 +26,7 @@ export async function closeHost(host: JobHost, jobs: BackgroundWork, endSweep: (
   try {
     journal?.close();
   } catch (error) {
-    // Their callers know that these jobs failed; the next host records them, from the journal that stays.
+    // The callers know that these jobs failed. The journal stays, and the next host records them.
     settings.logger?.error({ err: error }, 'some jobs have no recorded result');
   }
 }

@@ -1,6 +1,6 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 
-/** Names of fields whose values never stand in a log, at any of the first three depths. */
+/** Names of fields whose values are redacted, at the first three depths. */
 const SECRET_FIELDS = ['apiKey', 'api_key', 'authorization', 'cookie', 'env', 'key', 'password', 'secret', 'token'];
 
 /** Options of {@link createLogger}. */
@@ -12,8 +12,8 @@ export interface LoggerOptions {
 }
 
 /**
- * Creates a logger for an orchestrator: one JSON object a line, secrets redacted. What a program prints is never logged, so
- * that it cannot forge a line.
+ * Creates a logger for an orchestrator: one JSON object in each line, with secrets redacted. The output of programs is never logged,
+ * so a program cannot forge a line.
  *
  * @example
  * ```ts

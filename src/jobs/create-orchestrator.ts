@@ -31,8 +31,8 @@ import { generationEnding } from './run/job-attributes.ts';
 const encodingSchema = z.optional(z.literal('utf8'));
 
 /**
- * Creates an orchestrator. It starts nothing but its pool. Close it when done; one that nobody closed lets the process end once its jobs
- * are done, and closes then.
+ * Creates an orchestrator. It starts nothing but its pool. Close it when done: an orchestrator that is not closed lets the process exit
+ * once its jobs are done, and closes then.
  *
  * @throws SkillcellError `options.invalid`, and `state.write-failed` when `stateDir` cannot be written
  * @example
@@ -51,13 +51,13 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const host = createHost(settings);
   const endSweep = startRegularSweep({ runners, intervalMs: settings.sweepIntervalMs, log: logger });
   const jobs = createBackgroundWork(() => undefined);
-  // Whoever has subscribed hears of changes soon; what they are is asked with each job.
+  // A subscription keeps the library fresh. Each job asks for the current skills, so the listener does nothing.
   const watching = settings.source?.subscribe?.(() => {});
   let closing: Promise<void> | undefined;
   const needsClose = settings.pool.size > 0 || settings.stateDir !== undefined;
   const forget = needsClose ? closeBeforeExit(() => orchestrator.close()) : () => undefined;
 
-  /** What is refused has a span as well, so that this is asked within it. */
+  /** Called within the span, so that a refused job has a span too. */
   const requireOpen = (action: string): void => {
     if (closing !== undefined) throw closed(action);
   };
@@ -65,7 +65,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const run = async (request: JobRequest, events?: EventStream): Promise<JobResult> => {
     const check = (): void => {
       requireOpen('accept the job');
-      // A session is opened by a method of its own, which is what its runs need.
+      // Sessions have their own method, which also creates their runs.
       if (request.kind === 'session') throw invalid('kind must be exec, codegen or script, got "session"');
     };
     const result = acceptJob(host, request, events, { check });
@@ -130,7 +130,7 @@ function closed(action: string): SkillcellError {
 
 function createHost(settings: OrchestratorSettings): JobHost {
   const { logger, runners, allowUnisolated, pool } = settings;
-  // Before anything is started: a folder that cannot be written refuses the whole host.
+  // Open the journal first: if the folder cannot be written, nothing must be started.
   const journal = openJournal(settings);
   const queue = createJobQueue(settings.concurrency, settings.queue);
   const supply = createSandboxSupply({
@@ -203,13 +203,13 @@ function readArtifact(artifacts: ArtifactStore): Orchestrator['readArtifact'] {
   async function read({ jobId }: Pick<JobResult, 'jobId'>, path: string, encoding?: 'utf8'): Promise<Buffer | string> {
     checkOptions(encodingSchema, encoding, { action: 'read an artifact', whole: 'the encoding' });
     const bytes = artifacts.take(jobId, path);
-    // A copy: what one caller changes is nobody else's.
+    // A copy, so that a caller's changes do not affect other callers.
     return encoding === undefined ? Buffer.from(bytes) : bytes.toString(encoding);
   }
   return read;
 }
 
-/** What is thrown is mostly ours already; of anything else JSON would not keep the message. */
+/** Wraps other errors in a SkillcellError, because JSON drops the message of a plain Error. */
 function asOurs(error: unknown): SkillcellError {
   if (SkillcellError.isInstance(error)) return error;
   return new SkillcellError('internal.fault', error instanceof Error ? error.message : String(error), { cause: error });

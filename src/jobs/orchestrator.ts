@@ -18,106 +18,106 @@ import type { SweepSummary } from './sweep-runners.ts';
 import type { SkillLibrary } from '../library/snapshot/skill-library.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 
-/** Warm sandboxes that are started ahead. */
+/** Warm sandboxes, which are started ahead of their jobs. */
 export interface PoolOptions {
-  /** Sandboxes a language; 0 turns the pool off. @default 0 */
+  /** Number of sandboxes for each language; 0 turns the pool off. @default 0 */
   size: number;
   /** @default ['javascript'] */
   languages?: Language[];
-  /** @default what a job gets that names neither runner nor level */
+  /** Isolation level of the warm sandboxes. @default the level of a job that names neither runner nor level */
   isolation?: Isolation;
-  /** Whether codegen jobs come too, so that rendering is loaded ahead as well. @default false */
+  /** Whether the modules of codegen jobs are loaded ahead as well. @default false */
   codegen?: boolean;
-  /** Limits of the warm sandboxes; a job with others starts cold. All limits but these are each job's own. @default DEFAULT_LIMITS */
+  /** Sandbox limits of the warm sandboxes; a job with other sandbox limits starts cold. @default DEFAULT_LIMITS */
   limits?: Partial<SandboxLimits>;
-  /** How often a waiting sandbox is asked whether it still answers; one that does not is replaced. @default 60,000 ms */
+  /** Milliseconds between two checks of a waiting sandbox; a sandbox without an answer is replaced. @default 60,000 ms */
   checkIntervalMs?: number;
-  /** After this long without a job all but one sandbox a language end; the next job brings them back. @default 300,000 ms */
+  /** Milliseconds without a job until all but one sandbox of each language end; the next job refills the pool. @default 300,000 ms */
   idleMs?: number;
 }
 
-/** What the warm sandboxes of one language have been good for, and what they cost. */
+/** Use and cost of the warm sandboxes of one language. */
 export interface PoolMetrics extends WarmPoolCounts {
-  /** Memory that one waiting sandbox holds, by its control group; null where none waits or nothing counts it. */
+  /** Bytes of memory of one waiting sandbox, by its control group; null if no sandbox waits or there is no counter. */
   idleBytes: number | null;
 }
 
 /** Options of `createOrchestrator`. */
 export interface OrchestratorOptions {
   /**
-   * The skills that jobs may ask for. Without it jobs have none. Of a library, a job keeps to its end what it was when the job was submitted; it
-   * is watched until the orchestrator is closed, and closed by whoever opened it.
+   * Skills for jobs. Without it jobs have no skills. A job keeps the state of a library at its submission until its end. The orchestrator
+   * watches the library until `close`; the caller who opened the library closes it.
    */
   skills?: SkillsSubsystem | SkillLibrary;
   /**
-   * Where codegen jobs ask for code: a gateway, or a model of the AI SDK such as `anthropic('claude-sonnet-4-5')`. Its key stays
+   * Model that writes code and answers: a gateway, or a model of the AI SDK such as `anthropic('claude-sonnet-4-5')`. Its key stays
    * in this process.
    */
   model?: ModelGateway | SdkModel;
-  /** What jobs may ask for by id: our tools, or a record of the AI SDK's. A job gets those that its `tools` name. */
+  /** Tools for jobs: tools by `defineTool`, or a record of tools of the AI SDK. A job gets the tools that its `tools` name. */
   tools?: readonly Tool[] | SdkTools;
-  /** Asked for each call of a tool with `approval: 'always'`. Without it, and without an answer, such a call is denied. */
+  /** Called for each call of a tool with `approval: 'always'`. Without it, or without an answer, such a call is denied. */
   approve?: Approve;
   /**
-   * In order of preference: a job that names no runner gets the first one that works and isolates enough. Level `none` is
-   * tried last, whatever the order.
-   * @default docker where an engine and its image are, else local
+   * Runners in order of preference: a job that names no runner gets the first runner that works and isolates enough. Level `none` is
+   * tried last in any order.
+   * @default docker if an engine and its image are present, else local
    */
   runners?: Runner[];
-  /** Take a weaker level than `namespace` where nothing better is there, for jobs that don't demand one. @default false */
+  /** Whether jobs without a demanded level may run below level `namespace` if no better level is available. @default false */
   allowUnisolated?: boolean;
-  /** Jobs that run at once. @default the number of processors, at least 2 */
+  /** Maximum number of running jobs. @default the number of processors, at least 2 */
   concurrency?: number;
-  /** Jobs that may wait. @default 10,000 */
+  /** Maximum number of waiting jobs. @default 10,000 */
   queue?: number;
-  /** Sessions that are open at once. @default 16 */
+  /** Maximum number of open sessions. @default 16 */
   maxSessions?: number;
   pool?: PoolOptions;
   /**
-   * What becomes of the code that skills bring as tools: `sandbox` runs it in sandboxes of its own, one for each skill and job;
-   * `host` loads it into this process, from trusted roots only; `off` leaves it alone. See docs/skill-code.md. @default 'sandbox'
+   * Place for tools that skills bring as code: `sandbox` runs the code in sandboxes of its own, one for each skill and job;
+   * `host` loads it into this process, from trusted roots only; `off` ignores it. See docs/skill-code.md. @default 'sandbox'
    */
   skillCode?: 'sandbox' | 'host' | 'off';
-  /** Folders of skills whose code may be loaded into this process where `skillCode` is `host`, besides the built-in ones. */
+  /** Skill roots whose code may be loaded into this process if `skillCode` is `host`, besides the built-in skills. */
   trustedSkillRoots?: string[];
-  /** The most that a job may ask of each limit; defaults above it are lowered to it. */
+  /** Maximum of each limit of a job; a default above its ceiling is lowered to it. */
   ceilings?: Partial<JobLimits>;
   /**
-   * Bytes of artifacts that stay in memory for `artifact` and `readArtifact`, of jobs that named no `output`; the oldest jobs' go
-   * first. @default 256 MiB
+   * Bytes of artifacts that stay in memory for `artifact` and `readArtifact`, from jobs without `output`. The artifacts of the oldest
+   * job are evicted first. @default 256 MiB
    */
   keptArtifactBytes?: number;
   /**
-   * A folder that outlives this process. With it a job is on the disk before it is `accepted`, has one file with its result in
-   * `results/<jobId>.<attempt>.json`, and jobs of a host that died are recorded as failed with `job.host-lost` by the next one.
-   * Without it nothing is promised across a crash but the clean-up.
+   * A folder that outlives this process. With it, a job is on the disk before it is `accepted`, and its result is in
+   * `results/<jobId>.<attempt>.json`. The next host records the unfinished jobs of a dead host as failed with `job.host-lost`.
+   * Without it, only the clean-up survives a crash.
    */
   stateDir?: string;
   /**
-   * Milliseconds between two sweeps, which remove what dead hosts left; the first is soon after the start. 0 for none but
-   * those by `sweep()`. @default 60,000 ms
+   * Milliseconds between two sweeps, which remove the leftovers of dead hosts; the first is soon after the start. 0 turns the regular
+   * sweeps off; `sweep()` still works. @default 60,000 ms
    */
   sweepIntervalMs?: number;
-  /** Default: silent. */
+  /** @default no log */
   logger?: Logger;
 }
 
-/** A job under way. Iterating gives its events from the first on; a slow reader slows the job. */
+/** A job under way. Iterating yields its events from the first on; a slow reader slows the job. */
 export interface JobStream extends AsyncIterable<JobEvent> {
   readonly jobId: string;
   readonly result: Promise<JobResult>;
 }
 
-/** Accepts jobs, runs them in sandboxes, and gives each exactly one result. */
+/** Accepts jobs, runs them in sandboxes, and gives each job exactly one result. */
 export interface Orchestrator extends AsyncDisposable {
-  /** The skills that jobs may ask for; undefined where there are none. */
+  /** Skills for jobs; undefined without the option `skills`. */
   readonly skills: SkillsSubsystem | SkillLibrary | undefined;
-  /** What jobs may name as their tools, as far as it does not depend on the job. */
+  /** Tools that any job may name. Tools of a skill or of one job are not in the list. */
   readonly tools: readonly Tool[];
   /**
    * Runs code.
    *
-   * @throws SkillcellError when the job cannot be accepted, or we failed.
+   * @throws SkillcellError when the job cannot be accepted, or we failed: never because of user code.
    * @example
    * ```ts
    * import { createOrchestrator } from 'skillcell';
@@ -133,7 +133,7 @@ export interface Orchestrator extends AsyncDisposable {
    */
   exec(options: ExecOptions): Promise<JobResult>;
   /**
-   * Has code written and runs it.
+   * Asks the model for code and runs it.
    *
    * @throws SkillcellError as `exec`, and with a `model.` code.
    * @example
@@ -155,10 +155,10 @@ export interface Orchestrator extends AsyncDisposable {
    */
   codegen(options: CodegenOptions): Promise<JobResult>;
   /**
-   * Runs a script that a skill ships, in the folder where the skill lies in the sandbox.
+   * Runs a script of a skill. The working folder is the skill's folder in the sandbox.
    *
-   * @throws SkillcellError as `exec`, `script.not-listed`, `script.interpreter-unknown`, and `script.requirements-missing` where a
-   * package that the script requires (PEP 723) is not there; then nothing of it ran.
+   * @throws SkillcellError as `exec`, `script.not-listed`, `script.interpreter-unknown`, and `script.requirements-missing` if a
+   * package that the script requires (PEP 723) is missing; then the script did not run.
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -176,8 +176,8 @@ export interface Orchestrator extends AsyncDisposable {
    */
   script(options: ScriptOptions): Promise<JobResult>;
   /**
-   * Has an answer written, without a sandbox: a text, or with `output` a value that is judged, and asked for again with its faults.
-   * The skills are those that `consumer` may have, in the system prompt.
+   * Asks the model for an answer, without a sandbox: a text, or with `output` a value. A value that does not fit its schema is asked for
+   * again, together with the fault. The system prompt holds the named skills, which `consumer` must be allowed to have.
    *
    * @throws SkillcellError `options.invalid`, a `skills.` or a `model.` code; the reason of `signal` once it is aborted
    * @example
@@ -202,7 +202,7 @@ export interface Orchestrator extends AsyncDisposable {
    */
   generate<T = unknown>(options: GenerateOptions<T>): Promise<Generation<T>>;
   /**
-   * A job with events.
+   * Starts a job and streams its events.
    *
    * @example
    * ```ts
@@ -223,7 +223,7 @@ export interface Orchestrator extends AsyncDisposable {
       | ({ kind: 'script' } & ScriptOptions),
   ): JobStream;
   /**
-   * Opens a sandbox that stays open: what a run defines is there for the next one.
+   * Opens a sandbox that stays open: definitions of one run are visible to the next run.
    *
    * @throws SkillcellError `session.too-many`, `session.unknown`, or as `exec`
    * @example
@@ -240,28 +240,29 @@ export interface Orchestrator extends AsyncDisposable {
    */
   session(options?: SessionOptions): Promise<Session>;
   /**
-   * Ends a job that waits or runs: its result has the outcome `canceled` and the reason as its error's message. A later
-   * reason stands in its diagnostics. Says whether there was such a job.
+   * Ends a waiting or running job: its result has the outcome `canceled` and the reason as its error's message. A later
+   * reason goes into its diagnostics.
    *
+   * @returns whether there was such a job
    * @example
    * ```ts
    * import { createOrchestrator } from 'skillcell';
    *
    * await using orchestrator = createOrchestrator();
    * const job = orchestrator.stream({ kind: 'exec', code: 'setInterval(() => {}, 1000)' });
-   * for await (const event of job) if (event.type === 'run') orchestrator.cancel(job.jobId, 'nobody waits for it');
+   * for await (const event of job) if (event.type === 'run') orchestrator.cancel(job.jobId, 'no longer needed');
    * const { outcome, error } = await job.result;
    * console.log(outcome, error?.message);
-   * // prints: canceled nobody waits for it
+   * // prints: canceled no longer needed
    * console.log(orchestrator.cancel(job.jobId));
    * // prints: false
    * ```
    */
   cancel(jobId: string, reason?: string): boolean;
   /**
-   * Reads an artifact of a job that named no `output`: its bytes, or with `'utf8'` its text.
+   * Reads an artifact of a job without `output`: its bytes, or with `'utf8'` its text.
    *
-   * @throws SkillcellError `file.unreadable`, `artifact.evicted` when newer jobs needed the room, or `options.invalid` for
+   * @throws SkillcellError `file.unreadable`, `artifact.evicted` if newer jobs needed the memory, or `options.invalid` for
    * another encoding
    * @example
    * ```ts
@@ -278,7 +279,7 @@ export interface Orchestrator extends AsyncDisposable {
   readArtifact(result: Pick<JobResult, 'jobId'>, path: string): Promise<Buffer>;
   readArtifact(result: Pick<JobResult, 'jobId'>, path: string, encoding: 'utf8'): Promise<string>;
   /**
-   * The same as a stream.
+   * Reads an artifact as a stream.
    *
    * @throws SkillcellError as `readArtifact`
    * @example
@@ -298,7 +299,7 @@ export interface Orchestrator extends AsyncDisposable {
    */
   artifact(jobId: string, path: string): Readable;
   /**
-   * Resolves when the warm sandboxes are ready; at once without a pool.
+   * Resolves when the warm sandboxes are ready; immediately without a pool.
    *
    * @example
    * ```ts
@@ -313,7 +314,7 @@ export interface Orchestrator extends AsyncDisposable {
    */
   warm(): Promise<void>;
   /**
-   * How the pool does, by language; empty without one.
+   * Metrics of the pool, by language; empty without a pool.
    *
    * @example
    * ```ts
@@ -329,7 +330,7 @@ export interface Orchestrator extends AsyncDisposable {
    */
   poolMetrics(): Promise<Record<string, PoolMetrics>>;
   /**
-   * Finds out what each runner isolates here.
+   * Reports the isolation levels of each runner and whether they are available on this machine.
    *
    * @example
    * ```ts
@@ -342,7 +343,7 @@ export interface Orchestrator extends AsyncDisposable {
    */
   probe(): Promise<RunnerReport[]>;
   /**
-   * Removes what dead hosts left, at once.
+   * Removes the leftovers of dead hosts now.
    *
    * @example
    * ```ts
@@ -356,7 +357,7 @@ export interface Orchestrator extends AsyncDisposable {
    */
   sweep(): Promise<SweepSummary>;
   /**
-   * Cancels what waits and runs, and ends the pool. Idempotent.
+   * Cancels all waiting and running jobs, and ends the pool. Idempotent.
    *
    * @example
    * ```ts

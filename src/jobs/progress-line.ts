@@ -1,6 +1,6 @@
 import type { JobEvent } from '../contracts/jobs/events.ts';
 
-/** One line about what happens to a job, for people who watch; undefined for what they need not see. */
+/** One line of progress for people who watch a job; undefined for events without a line. */
 export function progressLine(event: JobEvent): string | undefined {
   switch (event.type) {
     case 'started':
@@ -34,7 +34,7 @@ export function progressLine(event: JobEvent): string | undefined {
   }
 }
 
-/** Why the job is not where it would have been first. */
+/** Why the job does not run on its preferred runner. */
 function reasons({ diagnostics }: JobEvent & { type: 'started' }): string[] {
   return diagnostics.filter(({ code }) => code === 'runner.passed-over').map(({ message }) => message);
 }

@@ -1,22 +1,22 @@
 import type { Logger } from 'pino';
 import type { Runner } from '../sandboxes/runner.ts';
 
-/** Lets the first jobs of a host go before it looks for what dead ones left. */
+/** Delay of the first sweep in milliseconds, so that the first jobs of a host go first. */
 const FIRST_MS = 1_000;
 
 /** Options of {@link startRegularSweep}. */
 export interface RegularSweepOptions {
   runners: readonly Runner[];
-  /** Milliseconds from the end of one sweep to the next; 0 for none at all. */
+  /** Milliseconds from the end of one sweep to the next; 0 turns the sweeps off. */
   intervalMs: number;
   log: Logger | undefined;
 }
 
 /**
- * Sweeps soon after the start and then regularly, beside the jobs: what a sweep cannot do is logged and tried again by the
- * next one. It keeps no process from ending.
+ * Sweeps soon after the start and then regularly, in the background. Failures are logged, and the next sweep tries again. The timer
+ * does not keep the process alive.
  *
- * @returns ends it, and resolves when none is under way
+ * @returns stops the sweeps, and resolves when the current sweep has ended
  */
 export function startRegularSweep({ runners, intervalMs, log }: RegularSweepOptions): () => Promise<void> {
   if (intervalMs === 0) return () => Promise.resolve();
@@ -26,10 +26,10 @@ export function startRegularSweep({ runners, intervalMs, log }: RegularSweepOpti
   const sweep = async (runner: Runner): Promise<void> => {
     try {
       const { removed, failed } = await runner.sweep({ signal: closing.signal });
-      if (removed.length > 0) log?.info({ runner: runner.name, removed }, 'what dead hosts left was removed');
-      if (failed.length > 0) log?.warn({ runner: runner.name, failed }, 'what dead hosts left could not be removed');
+      if (removed.length > 0) log?.info({ runner: runner.name, removed }, 'leftovers of dead hosts were removed');
+      if (failed.length > 0) log?.warn({ runner: runner.name, failed }, 'leftovers of dead hosts could not be removed');
     } catch (error) {
-      // A runner that is not to be had, such as an engine that is not there, has nothing to sweep now.
+      // An unavailable runner, such as a missing engine, has nothing to sweep now.
       if (!closing.signal.aborted) log?.debug({ runner: runner.name, err: error }, 'no sweep');
     }
   };

@@ -2,13 +2,13 @@ import type { RunnerName } from '../contracts/jobs/result.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { Runner, SweepReport } from '../sandboxes/runner.ts';
 
-/** What a sweep of several runners removed. */
+/** Result of a sweep of several runners. */
 export interface SweepSummary extends Omit<SweepReport, 'skipped'> {
-  /** Runners that had nothing to look through, such as a machine without an engine. */
+  /** Runners that could not look for leftovers, for example on a machine without an engine. */
   skipped: { runner: RunnerName; reason: string }[];
 }
 
-/** Sweeps all runners. One that throws an error of ours has failed, and takes nothing from what the others report. */
+/** Sweeps all runners. A SkillcellError of one runner goes into `failed`; the reports of the other runners are kept. */
 export async function sweepRunners(runners: readonly Runner[]): Promise<SweepSummary> {
   const summary: SweepSummary = { removed: [], failed: [], skipped: [] };
   const sweep = async (runner: Runner): Promise<void> => {

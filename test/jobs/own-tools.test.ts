@@ -59,7 +59,7 @@ export default [await tools.math.half({ of: 5 }), await tools.math.twice({ of: 5
   });
 
   it.each([
-    [[twice], 'tools has one with the name of one of the orchestrator, got math.twice.'],
+    [[twice], 'tools must not use the name of a tool of the orchestrator, got math.twice.'],
     [[new Counter(), new Counter()], 'tools.1.id must be an id that no tool before it has'],
     [[{ ...twice, id: 'skills.mine' }], 'tools.0.id must not begin with skills.'],
     [['math.*', { ...twice, id: 'a', execute: 1 }], 'tools.1.execute must be a function, got 1'],

@@ -1,30 +1,30 @@
 import type { JobEvent, OutputEvent } from '../../contracts/jobs/events.ts';
 import { joinOutput, type JoinedOutput } from './output-event.ts';
 
-/** Hands an event to the job's reader; resolves when there is room for more. */
+/** Passes an event to the job's reader; resolves when there is room for more. */
 export type EmitEvent = (event: JobEvent) => Promise<void>;
 
-/** Events of one job on their way to one reader. Events before the first read are kept. */
+/** Events of one job for one reader. Events before the first read are kept. */
 export interface EventStream extends AsyncIterable<JobEvent> {
-  /** Resolves when the reader has room for more; at once while nobody reads. */
+  /** Resolves when the reader has room for more; at once without a reader. */
   push(event: JobEvent): Promise<void>;
   end(): void;
 }
 
-/** Bytes of output that may wait for a reader before the job is slowed down. */
+/** Bytes of waiting output from which on the job is slowed down. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
-/** Events that wait as they came; where more wait, output that follows output is joined. */
+/** Number of waiting events from which on successive output is joined. */
 const MAX_SEPARATE_EVENTS = 1_024;
 
 /**
- * Creates a stream of events. It slows its writer only once a reader has begun. Until then, and after a reader left, all is kept for the
- * next one: no more than the output that a job keeps, whose bytes the result holds as well. A program that writes its bytes one by one
- * costs a reader that stands still no event for each.
+ * Creates a stream of events. Backpressure applies only while a reader reads. Before that, and after a reader has left, all events are kept
+ * for the next reader: at most the output that a job keeps anyway, because the result holds the same bytes. Successive output is joined, so
+ * that a program that writes single bytes does not fill the memory while the reader is stalled.
  */
 export function createEventStream(): EventStream {
   const events: (JobEvent | JoinedOutput)[] = [];
-  /** What waits of each stream, where nothing but output follows it. */
+  /** The last waiting output of each stream, as long as only output follows it. */
   const open = new Map<OutputEvent['stream'], JoinedOutput>();
   let waitingBytes = 0;
   let ended = false;
@@ -69,7 +69,7 @@ export function createEventStream(): EventStream {
         else await new Promise<void>((resolve) => (wake = resolve));
       }
     } finally {
-      // A reader that leaves early must not hold the job up.
+      // A reader that leaves early must not block the job.
       reading = false;
       release();
     }

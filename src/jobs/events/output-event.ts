@@ -1,19 +1,19 @@
 import type { OutputEvent } from '../../contracts/jobs/events.ts';
 import { addPiece } from '../../protocol/channel/add-piece.ts';
 
-/** Joined output makes no event larger than this. */
+/** Maximum bytes of an event with joined output. */
 const MAX_JOINED_BYTES = 64 * 1024;
-/** Texts that are kept apart until they are made one; each joining copies what is there. */
+/** Number of texts that are joined at once: each join copies the text so far. */
 const MAX_TEXTS = 1_024;
 
-/** Output of one stream that waits for its reader as one event. */
+/** Waiting output of one stream that is read as one event. */
 export interface JoinedOutput {
-  /** Returns whether it took the event: false when both together would be too large for one. */
+  /** @returns whether the event was added; false if the joined event would be too large */
   add(event: OutputEvent): boolean;
   event(): OutputEvent;
 }
 
-/** In JSON the bytes are base64: a Buffer's own form is a list of numbers. */
+/** Makes an output event. Its bytes become base64 in JSON: a Buffer by itself becomes a list of numbers. */
 export function outputEvent(
   jobId: string,
   stream: OutputEvent['stream'],
@@ -25,7 +25,7 @@ export function outputEvent(
   return Object.defineProperty(event, 'toJSON', { value: toJSON });
 }
 
-/** Begins output that later events of its stream may be joined to. */
+/** Begins joined output with its first event. */
 export function joinOutput(first: OutputEvent): JoinedOutput {
   const pieces = [Buffer.from(first.bytes)];
   let texts = [first.text];

@@ -3,15 +3,15 @@ import type { OutputEvent } from '../../contracts/jobs/events.ts';
 import type { EmitEvent } from './event-stream.ts';
 import { outputEvent } from './output-event.ts';
 
-/** What a job's runs write, as events. */
+/** Output of a job's runs, as events. */
 export interface OutputEvents {
   /** Resolves when there is room for more. */
   write(stream: OutputEvent['stream'], bytes: Buffer): Promise<void>;
-  /** A run is over: a character that it left unfinished is shown as broken. */
+  /** Ends a run: an unfinished character is emitted as a broken one. */
   flush(): void;
 }
 
-/** Decodes output as it comes; a character that falls into two pieces stands whole in the later event's text. */
+/** Decodes output as it arrives. A character split over two chunks is whole in the text of the later event. */
 export function createOutputEvents(jobId: string, emit: EmitEvent): OutputEvents {
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   return {

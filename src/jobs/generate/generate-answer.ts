@@ -46,20 +46,20 @@ const optionsSchema = z.strictObject({
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 });
 
-/** Whom a generation asks, and with which skills. */
+/** Model, skills and signal of a generation. */
 export interface GenerationHost {
   model: ModelGateway | undefined;
   skills: SkillsSubsystem | undefined;
-  /** Ends what is under way. */
+  /** Aborts the generation. */
   signal: AbortSignal;
-  /** Of the generation. */
+  /** Span of the generation. */
   span: TraceSpan;
 }
 
 /**
- * Has an answer written on the host, with skills in the system prompt, and asks again while it does not fit its schema.
+ * Asks the model for an answer, with skills in the system prompt, and asks again while the answer does not fit its schema.
  *
- * @throws SkillcellError `options.invalid`, a `skills.` code, `model.not-configured` before anything is asked; then a `model.` code
+ * @throws SkillcellError `options.invalid`, a `skills.` code or `model.not-configured` before the first request; later a `model.` code
  */
 export async function generateAnswer(given: GenerateOptions, host: GenerationHost): Promise<Generation> {
   checkOptions(optionsSchema, given, { action: ACTION });
@@ -75,12 +75,12 @@ export async function generateAnswer(given: GenerateOptions, host: GenerationHos
   return await (skills === undefined ? run() : runWithSkills(skills, run));
 }
 
-/** A reference that cannot be loaded fails the call: it would be answered without its rules. */
+/** Renders the skills. A reference that cannot be loaded fails the call: the answer would ignore its rules. */
 function renderSkills(given: GenerateOptions, subsystem: SkillsSubsystem | undefined): InstructionBlock | undefined {
   const { skills: refs = [], consumer, variant, includeInternal, pool } = given;
   if (refs.length === 0) return undefined;
   if (subsystem === undefined) {
-    const message = `Cannot ${ACTION}: skills cannot be loaded without skills of the orchestrator, got ${refs.map((ref) => JSON.stringify(ref)).join(', ')}.`;
+    const message = `Cannot ${ACTION}: the orchestrator has no skills, got ${refs.map((ref) => JSON.stringify(ref)).join(', ')}.`;
     throw new SkillcellError('options.invalid', message);
   }
   const block = subsystem.buildSkillsInstructionBlock({ refs, consumer, variant, includeInternal, pool });
@@ -89,14 +89,14 @@ function renderSkills(given: GenerateOptions, subsystem: SkillsSubsystem | undef
 }
 
 type Ask = (request: ModelRequest) => Promise<ModelAnswer>;
-/** Undefined where any text will do. */
+/** Resolves with undefined without a schema: any text is accepted. */
 type Judge = (answer: ModelAnswer) => Promise<CheckedValue | undefined>;
 
 function timeoutOf({ modelTimeoutMs }: GenerateOptions): number {
   return modelTimeoutMs ?? DEFAULT_LIMITS.modelTimeoutMs;
 }
 
-/** A function of the schema's author may ask somebody as well, and has as long as the model. */
+/** A function in the schema may be slow, for example ask a service: it has the same deadline as the model. */
 function judging(given: GenerateOptions, schema: OutputSchema | undefined, signal: AbortSignal): Judge {
   const limitMs = timeoutOf(given);
   const overdue = (): never => {
@@ -161,7 +161,7 @@ async function converse(
         `Cannot ${ACTION}: no answer of ${most} fits the schema, got ${judged.fault}.`,
       );
     }
-    // Services refuse messages without text.
+    // Model services refuse messages without text.
     request.messages.push(
       { role: 'assistant', content: answer.text.trim() === '' ? '(no text)' : answer.text },
       { role: 'user', content: generationFaultMessage(judged.fault) },
@@ -171,7 +171,7 @@ async function converse(
 
 const CUT_OFF = 'The answer ends where the model reached the greatest length of its answers.';
 
-/** The value stands in one block, or is all of the answer. */
+/** Checks the value of an answer: its one fenced block, or the whole answer. */
 async function judgeAnswer({ text, finishReason }: ModelAnswer, schema: OutputSchema): Promise<CheckedValue> {
   const said = withoutThinking(text);
   const blocks = findFencedBlocks(said).filter(({ tag }) => tag === 'json' || tag === '');
@@ -191,7 +191,7 @@ function sum(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
 }
 
-/** The system prompt of a generation: the same for all prompts with the same instructions, schema and skills. */
+/** The system prompt of a generation. It depends on the instructions, the schema and the skills, but not on the prompt. */
 function generationSystem(
   system: string | undefined,
   schema: OutputSchema | undefined,
@@ -209,7 +209,7 @@ function generationSystem(
   return `${sections.join('\n\n')}\n\n${instructionBlock}`;
 }
 
-/** The message that says what was wrong with an answer. */
+/** Message to the model about the fault of its answer. */
 function generationFaultMessage(fault: string): string {
   return `That answer was not taken: ${fault}. Give the whole value again, corrected, in one fenced code block marked json.\n`;
 }

@@ -1,18 +1,18 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { printablePath } from '../../protocol/files/shown-path.ts';
 
-/** Ids of jobs whose artifacts were let go that are remembered, for a better message. */
+/** Number of job ids with evicted artifacts that are remembered, for a better error message. */
 const REMEMBERED_IDS = 10_000;
 
-/** Artifacts of jobs that named no folder, until newer jobs need the room. */
+/** Artifacts of jobs without an output folder, until newer jobs need the memory. */
 export interface ArtifactStore {
-  /** Takes the artifacts of a job. @returns the jobs whose artifacts were let go for it; itself where it has too many bytes */
+  /** Stores the artifacts of a job. @returns ids of the jobs whose artifacts were evicted; the job itself if it has too many bytes */
   keep(jobId: string, files: ReadonlyMap<string, Buffer>): string[];
   /** @throws SkillcellError `file.unreadable`, or `artifact.evicted` */
   take(jobId: string, path: string): Buffer;
 }
 
-/** Creates an empty store that holds at most `maxBytes`; the oldest jobs' artifacts go first. */
+/** Creates an empty store of at most `maxBytes`; the artifacts of the oldest job are evicted first. */
 export function createArtifactStore(maxBytes: number): ArtifactStore {
   const jobs = new Map<string, ReadonlyMap<string, Buffer>>();
   const evicted = new Set<string>();
@@ -32,7 +32,7 @@ export function createArtifactStore(maxBytes: number): ArtifactStore {
 
   return {
     keep(jobId, files) {
-      // An id is free again once its job is over: what is kept is the last job's.
+      // An id may be reused once its job is over: only the last job's artifacts are kept.
       drop(jobId);
       evicted.delete(jobId);
       const size = sizeOf(files);
@@ -52,10 +52,10 @@ export function createArtifactStore(maxBytes: number): ArtifactStore {
       if (found !== undefined) return found;
       const asked = printablePath(`got ${path} of job ${jobId}`);
       if (evicted.has(jobId)) {
-        const message = `Cannot read an artifact: it was let go when over ${maxBytes} bytes of artifacts were in memory, ${asked}.`;
+        const message = `Cannot read an artifact: it was evicted when over ${maxBytes} bytes of artifacts were in memory, ${asked}.`;
         throw new SkillcellError('artifact.evicted', message);
       }
-      const message = `Cannot read an artifact: there is none in memory, ${asked}.`;
+      const message = `Cannot read an artifact: it is not in memory, ${asked}.`;
       throw new SkillcellError('file.unreadable', message, {
         hint: 'Use a path of the result of a job without `output`; a job with one has its artifacts in that folder.',
       });

@@ -20,21 +20,21 @@ import type { AcceptedJob } from '../result/accepted-job.ts';
 import { removeTorn, syncFolder, writeAside, writeWhole } from '../../durable/durable-file.ts';
 import { lostResult } from '../result/job-result.ts';
 
-/** What names a result. */
+/** Job id and attempt, which name a result. */
 type Attempt = Pick<JobResult, 'jobId' | 'attempt'>;
 
-/** What survives a crash: every accepted job, and one result for each. */
+/** Record of every accepted job and its one result, which survives a crash. */
 export interface JobJournal {
   /** Returns once the job is on the disk. @throws SkillcellError `state.write-failed`, and `job.invalid` for a known id */
   accept(job: AcceptedJob): void;
   /**
-   * Records a result, once. When that fails the job counts as failed, which is recorded as soon as the disk allows it.
+   * Records a result, once. If that fails, the job counts as failed, which is recorded as soon as the disk allows it.
    *
    * @throws SkillcellError `state.write-failed`
    */
   finish(result: JobResult): void;
   /**
-   * The number of a job's next attempt: one behind those that have a result, after those of owners that died meanwhile have theirs.
+   * The number of a job's next attempt: one more than the last attempt with a result. Attempts of dead owners are settled first.
    *
    * @throws SkillcellError `state.write-failed`
    */
@@ -46,11 +46,11 @@ const JOURNAL = 'accepted-';
 const RESULTS = 'results';
 
 /**
- * Opens the journal of a folder. Several live owners may share it: each appends to a file of its own, and only what a dead
- * owner left is settled here.
+ * Opens the journal of a folder. Several live owners may share it: each appends to a file of its own, and only jobs of dead
+ * owners are settled here.
  *
- * @param onLost called with each job that a dead owner accepted and did not finish, when it is recorded as failed with `job.host-lost`
- * @throws SkillcellError `state.write-failed` when the folder cannot be written
+ * @param onLost called for each unfinished job of a dead owner, when it is recorded as failed with `job.host-lost`
+ * @throws SkillcellError `state.write-failed` if the folder cannot be written
  */
 export function openJobJournal(folder: string, onLost: (result: JobResult) => void = () => undefined): JobJournal {
   const results = join(folder, RESULTS);
@@ -104,7 +104,7 @@ export function openJobJournal(folder: string, onLost: (result: JobResult) => vo
       try {
         payOff();
       } catch {
-        // Still no room for those: their callers have heard of it, and the next result tries again.
+        // The disk still refuses them. Their callers got an error already, and the next result tries again.
       }
     },
     close() {
@@ -112,13 +112,13 @@ export function openJobJournal(folder: string, onLost: (result: JobResult) => vo
       closeSync(descriptor);
       descriptor = -1;
       guard('record the results that could not be recorded before', payOff);
-      // Every job of this journal has its result: only a dead owner's is of use to anyone.
+      // Every job of this journal has its result, so the journal is no longer needed.
       rmSync(path, { force: true });
     },
   };
 }
 
-/** Appends a line whole or not at all: what a full disk has cut off would make the next line unreadable. */
+/** Appends a whole line or nothing: a line cut off by a full disk would make the next line unreadable. */
 function append(descriptor: number, line: string): void {
   const { size } = fstatSync(descriptor);
   try {
@@ -136,7 +136,7 @@ function isLeftOver(name: string): boolean {
   return owner !== undefined && isDead(owner);
 }
 
-/** Gives every unfinished job of a dead owner its result, and removes the journal. Two successors may do so at once. */
+/** Records a result for every unfinished job of a dead owner, and removes its journal. Two successors may do this concurrently. */
 function settle(journal: string, results: string, onLost: (result: JobResult) => void): void {
   for (const line of readLines(journal)) {
     const job = readLine(line);
@@ -151,13 +151,13 @@ function readLines(journal: string): string[] {
   try {
     return readFileSync(journal, 'utf8').split('\n');
   } catch (error) {
-    // Another successor has settled it since the folder was listed.
+    // Another successor has settled this journal since the folder was listed.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
 }
 
-/** A line that was cut off by a crash was never accepted: the job's caller has not heard of it. */
+/** Parses a line; undefined for a line cut off by a crash. Its job was never accepted: the caller got no answer. */
 function readLine(line: string): AcceptedJob | undefined {
   try {
     const job = JSON.parse(line) as Partial<AcceptedJob> | null;
@@ -182,16 +182,16 @@ function hasResult(folder: string, attempt: Attempt): boolean {
   return existsSync(join(folder, resultName(attempt)));
 }
 
-/** The greatest number of an attempt of a job that has a result; 0 where none has. */
+/** The highest attempt of a job with a result; 0 without a result. */
 function lastAttempt(folder: string, jobId: string): number {
   const names = readdirSync(folder).filter((name) => name.startsWith(`${jobId}.`));
   return Math.max(0, ...names.map((name) => Number(/^\.(\d+)\.json$/.exec(name.slice(jobId.length))?.[1] ?? 0)));
 }
 
 /**
- * Writes a result under a temporary name and links it to its own, which fails when there is one: the first one counts.
+ * Writes a result under a temporary name and links it to its final name. The link fails if a result exists: the first result counts.
  *
- * @returns whether this was the first
+ * @returns whether this was the first result
  */
 function recordResult(folder: string, result: JobResult): boolean {
   const temporary = writeAside(folder, JSON.stringify(result));

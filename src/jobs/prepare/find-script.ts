@@ -7,7 +7,7 @@ import { scriptInterpreter } from '../../languages/script-interpreter.ts';
 import { listNames } from '../../skills/text/list-names.ts';
 
 const FOLDER = 'scripts/';
-/** Bytes of a script in which its first line has to end. */
+/** Maximum bytes of the first line of a script. */
 const FIRST_LINE_BYTES = 4_096;
 const NAMED_SCRIPTS = 20;
 
@@ -18,9 +18,9 @@ export interface FoundScript {
 }
 
 /**
- * Finds a script among the files of a skill, byte for byte by its path, and what runs it.
+ * Finds a script among the files of a skill, by its exact path, and its interpreter.
  *
- * @param tree the regular files of the skill as they are sent
+ * @param tree the regular files of the skill, as they are sent
  * @throws SkillcellError `script.not-listed` or `script.interpreter-unknown`
  */
 export function findScript({ id, fields }: Pick<Skill, 'id' | 'fields'>, tree: SkillTree, path: string): FoundScript {
@@ -36,7 +36,7 @@ export function findScript({ id, fields }: Pick<Skill, 'id' | 'fields'>, tree: S
   if (found === undefined) {
     throw new SkillcellError(
       'script.interpreter-unknown',
-      `Cannot run a script of ${id}: neither its first line nor its ending names an interpreter that is here, got ${quotedText(path)}.`,
+      `Cannot run a script of ${id}: neither its first line nor its extension names an available interpreter, got ${quotedText(path)}.`,
     );
   }
   const { language, interpreter } = found;

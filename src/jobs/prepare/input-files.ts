@@ -11,21 +11,21 @@ import { openBeneath } from '../../durable/open-beneath.ts';
 
 const MIB = 1024 * 1024;
 
-/** One file for the workspace: its bytes, or where they are read from when its turn comes. */
+/** One file for the workspace: its bytes, or the source from which they are read when it is sent. */
 export type PreparedFile =
   | { destination: string; bytes: Uint8Array; executable: boolean }
   | { destination: string; source: string }
   | { destination: string; folder: string; path: string };
 
-/** The files of a job, folders as the files in them. */
+/** The files of a job; a folder is replaced by the files in it. */
 export interface PreparedFiles {
   files: PreparedFile[];
-  /** What was left out of folders. */
+  /** One for each entry that was left out of a folder. */
   diagnostics: Diagnostic[];
 }
 
 /**
- * Finds the files that a job takes, and refuses those that cannot be read or have no room, before anything is started for it.
+ * Finds the input files of a job. Unreadable files and files over the workspace limits are refused before the job starts.
  *
  * @throws SkillcellError `file.unreadable`
  */
@@ -66,8 +66,8 @@ export async function prepareInputFiles(
 }
 
 /**
- * Reads the job's input files, each when its turn comes. A source must still be a regular file, which the opened descriptor
- * decides, and all together must fit into the workspace.
+ * Reads the job's input files, one at a time as they are sent. A source must still be a regular file, as seen through the opened
+ * descriptor, and all files together must fit into the workspace.
  *
  * @throws SkillcellError `file.unreadable`
  */
@@ -90,12 +90,12 @@ function contentOf(file: PreparedFile, maxBytes: number): Content | Promise<Cont
   return readOpened(`${folder}/${path}`, () => openBeneath(folder, path), maxBytes);
 }
 
-/** Reads a regular file of the host that has at most `maxBytes`. @throws SkillcellError `file.unreadable` */
+/** Reads a regular file of the host of at most `maxBytes`. @throws SkillcellError `file.unreadable` */
 export function readHostFile(path: string, maxBytes: number): Promise<Content> {
   return readOpened(path, () => openSource(path), maxBytes);
 }
 
-/** Bytes of a regular file that can be opened; undefined for a folder. */
+/** Size in bytes of a readable regular file; undefined for a folder. */
 async function sizeOfSource(path: string): Promise<number | undefined> {
   await using file = await opened(path, () => openSource(path));
   const status = await file.stat();
@@ -142,6 +142,6 @@ function tooLarge(path: string, maxBytes: number): SkillcellError {
 }
 
 function tooMany(path: string, maxEntries: number): SkillcellError {
-  const message = `Cannot send a folder: it has over ${maxEntries} files and folders, which is what the workspace takes, got ${printablePath(path)}.`;
+  const message = `Cannot send a folder: it has over ${maxEntries} files and folders, the most that the workspace takes, got ${printablePath(path)}.`;
   return new SkillcellError('file.unreadable', message);
 }

@@ -8,23 +8,22 @@ import { openFolderIn, throughDescriptor } from '../../durable/open-beneath.ts';
 
 const MAX_OMITTED = 200;
 
-/** What is below a folder of the host that a job takes. */
+/** Contents of a folder of the host that is an input of a job. */
 export interface InputFolder {
-  /** Regular files in path order, as paths below the folder. */
+  /** Regular files in path order; the paths are relative to the folder. */
   files: { path: string; bytes: number }[];
-  /** What is left out: all that is no regular file, and what cannot be read or shown by its name. */
+  /** Entries left out: not a regular file, unreadable, or with a name that cannot be shown. */
   omitted: OmittedFile[];
-  /** Whether there are more entries than may be. */
+  /** Whether there are more than `maxEntries` entries. */
   overLimit: boolean;
 }
 
 /**
- * Walks a folder by the rules that hold for artifacts on their way out: regular files only, no link is followed, and a name
- * shows what it is.
+ * Walks a folder by the rules for artifacts: regular files only, no link is followed, and names must be free of invisible characters.
  *
- * @param root the folder; links on the way to it are the caller's own and are followed
- * @param destination what the paths begin with in the workspace
- * @param maxEntries files and folders
+ * @param root the folder; symlinks in its own path come from the caller and are followed
+ * @param destination prefix of the paths in the workspace
+ * @param maxEntries maximum number of files and folders
  */
 export async function listInputFolder(root: string, destination: string, maxEntries: number): Promise<InputFolder> {
   const found: InputFolder = { files: [], omitted: [], overLimit: false };
@@ -38,7 +37,7 @@ export async function listInputFolder(root: string, destination: string, maxEntr
 
   const walk = async (folder: FileHandle, below: string): Promise<void> => {
     const at = throughDescriptor(folder, join(root, below));
-    // Names as bytes: not all that a file system holds are UTF-8.
+    // Read names as bytes: a file system may hold names that are not UTF-8.
     for (const raw of (await readdir(at, { encoding: 'buffer' })).toSorted(Buffer.compare)) {
       const name = raw.toString('utf8');
       const path = below === '' ? name : `${below}/${name}`;
@@ -55,7 +54,7 @@ export async function listInputFolder(root: string, destination: string, maxEntr
         else if (status?.isDirectory() === true) await walkInto(folder, path, name);
         else found.files.push({ path, bytes: status?.size ?? 0 });
       } catch (error) {
-        // What cannot be read, or went away meanwhile, is left out like what may not be taken.
+        // Entries that are unreadable or were removed meanwhile are left out, like refused ones.
         omit(path, `unreadable (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
       }
     }

@@ -3,19 +3,19 @@ import { DEFAULT_CONSUMER } from '../../contracts/jobs/job.ts';
 import type { ConsumerOptions, SkillsSubsystem } from '../../skills/index.ts';
 import { invalid, type CheckedRequest } from '../request/job-schema.ts';
 
-/** Characters of a task that are matched: what it is about stands there, and a pattern may take its time for each. */
+/** Characters of a task that are matched: the subject comes early, and the time of a pattern grows with the text. */
 const MATCHED_CHARACTERS = 16_384;
 
-/** A job with the skills that its task calls for. */
+/** A job with the skills that match its task. */
 export interface MatchedRequest {
-  /** Names them after those that it named itself, and asks for no more matching. */
+  /** References: first the job's own, then the matched skills. It asks for no further matching. */
   request: CheckedRequest;
-  /** Undefined where nothing was to be matched. */
+  /** Undefined if the job did not ask for matching. */
   match: JobMatch | undefined;
 }
 
 /**
- * Matches the task of a job, where the job asks for it, under the policy of its consumer. A session takes this as one turn.
+ * Matches the task of a job under the policy of its consumer, if the job asks for it. In a trigger session, this is one turn.
  *
  * @throws SkillcellError `job.invalid` for a job without a task
  */
@@ -36,9 +36,9 @@ export function matchJob(request: CheckedRequest, subsystem: SkillsSubsystem | u
 }
 
 /**
- * Takes back what needs a tool that the job doesn't have: which tools there are is known once the code of its skills is.
+ * Removes matched skills that need a tool that the job does not have. The tools are known only after the code of its skills is described.
  *
- * @param named references that the job named itself; they stay, and fail it
+ * @param named references of the job itself; they stay, and fail the job if they cannot be loaded
  */
 export function withoutLacking(
   { request, match }: MatchedRequest,
@@ -55,7 +55,7 @@ export function withoutLacking(
     .map(({ ref, id = ref, reason = 'denied' }) => ({ id, reason }));
   const isLacking = (id: string): boolean => lacking.some((row) => row.id === id);
   const matches = match.matches.filter(({ id }) => !isLacking(id));
-  // What is shown instead of skills in full names none that cannot be used.
+  // If no match is left, the text shown instead must not name unusable skills.
   const shown = matches.length > 0 ? { tier: match.tier } : shownInstead(request, subsystem, asking);
   const refs = (request.skills?.refs ?? []).filter((id) => named.includes(id) || !isLacking(id));
   return {
@@ -69,7 +69,7 @@ export function withoutLacking(
   };
 }
 
-/** As if nothing had matched. */
+/** Tier and text of a job without a match. */
 function shownInstead(
   request: CheckedRequest,
   subsystem: SkillsSubsystem,

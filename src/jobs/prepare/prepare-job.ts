@@ -39,7 +39,7 @@ import { printablePath } from '../../protocol/files/shown-path.ts';
 
 const MIB = 1024 * 1024;
 
-/** A job that is accepted: checked, its skills exported, nothing started. */
+/** A job that is checked and has its skills exported. Nothing is started yet. */
 export interface PreparedJob {
   jobId: string;
   kind: JobKind;
@@ -47,44 +47,44 @@ export interface PreparedJob {
   language: Language;
   limits: JobLimits;
   globals: RuntimeGlobals;
-  /** Those of its submission, to its end. */
+  /** Skills as they were at the submission; the job keeps them to its end. */
   subsystem: SkillsSubsystem | undefined;
   trees: SkillTrees;
   files: PreparedFile[];
   stdin: Uint8Array | undefined;
-  /** What judges the value of a codegen job that has to hand one back. */
+  /** Schema of the value of a codegen job; undefined if no value is required. */
   valueSchema: OutputSchema | undefined;
-  /** What the job may call, by id. */
+  /** Tools of the job, by id. */
   tools: ReadonlyMap<string, OfferedTool>;
-  /** The skills whose code may be called; undefined where nobody may. */
+  /** The skills whose code may be called; undefined if there are none. */
   skillCode: SkillCodeJob | undefined;
-  /** The tools by which it finds skills while it runs; undefined where there are no skills. */
+  /** The tools by which it finds skills while it runs; undefined if there are no skills. */
   disclosure: DisclosureTools | undefined;
-  /** The skills in load order. */
+  /** Ids of the skills, in load order. */
   active: string[];
-  /** The skills that its task called for; undefined where it was not matched. */
+  /** The skills that matched its task; undefined if it was not matched. */
   match: JobMatch | undefined;
-  /** What the entry has to arrive at; null where nothing is rendered. */
+  /** Digest of the instruction block that the entry must render too; null if no block is rendered. */
   instructionSha256: string | null;
   diagnostics: Diagnostic[];
 }
 
-/** What a job is prepared with. */
+/** Options of {@link prepareJob}. */
 export interface PreparationOptions {
   skills: SkillsSubsystem | undefined;
   tools: readonly Tool[];
   ceilings: Partial<JobLimits>;
   model: string;
-  /** Absent where the code of skills makes no tools. */
+  /** Absent if the code of skills makes no tools. */
   skillCode?: SkillCodeSource | undefined;
-  /** Ends the waiting for it. */
+  /** Ends the preparation. */
   signal?: AbortSignal;
 }
 
 /**
- * Checks a request and gathers what its sandbox will be sent.
+ * Checks a request and gathers the contents of its sandbox.
  *
- * @param known what matching came to, of a job that was prepared before and names those skills itself
+ * @param known earlier match of a job that is prepared again; its references already include the matched skills
  * @throws SkillcellError `job.invalid`, `file.unreadable`, or a `skills.` code
  */
 export async function prepareJob(given: unknown, options: PreparationOptions, known?: JobMatch): Promise<PreparedJob> {
@@ -113,7 +113,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const destinations = inputs.files.map(({ destination }) => destination);
   checkDestinations(destinations, {
     program: programName(request, definitionOf(language)),
-    // A session has no one program: what lies there when it goes on was made by runs of its own.
+    // A session may have files in its output folder from the start: they are from its own earlier runs.
     fillsOutput: request.kind === 'session',
   });
   await checkOutputFolder(request.output);
@@ -168,7 +168,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   };
 }
 
-/** With those whole that the job carries: of a library, what was matched is known by its head. */
+/** Fetches the job's skills completely: matching in a library needs only their heads. */
 async function carriedSkills(
   request: CheckedRequest,
   { skills, signal }: PreparationOptions,
@@ -186,12 +186,12 @@ function disclosureTools(
   return createDisclosureTools({ skills, consumer, includeInternal });
 }
 
-/** Only codegen has read the instructions of its skills. */
+/** Skills whose instructions were rendered: only codegen renders them. */
 function readSkills({ kind }: CheckedRequest, { active }: PreparedSkills): string[] {
   return kind === 'codegen' ? active : [];
 }
 
-/** What only one kind of job has. */
+/** Fields that only one kind of job has. */
 function kindOfJob(
   request: CheckedRequest,
   model: string,
@@ -231,7 +231,7 @@ function requestLanguage(request: Exclude<CheckedRequest, { kind: 'script' }>): 
   throw invalid(`language is missing and ${named} names none of ${languageNames().join(', ')}`);
 }
 
-/** What runs a job's program; of a script also where it lies, which is in the skill that the job names first. */
+/** Language of a job's program; for a script also its place, in the first skill of the job. */
 function requestProgram(
   request: CheckedRequest,
   { refs, trees }: PreparedSkills,
@@ -250,7 +250,7 @@ function definitionOf(language: Language): LanguageDefinition {
   return definition;
 }
 
-/** A program that cannot call its tools would seem to do without them. */
+/** Refuses tools in a language that cannot call them, instead of ignoring them. */
 function requireCallable(tools: ReadonlyMap<string, OfferedTool>, { title, guide }: LanguageDefinition): void {
   if (tools.size === 0 || guide.tools !== undefined) return;
   throw invalid(`tools cannot be called from ${title}, got ${listFitting(Array.from(tools.keys(), quotedText))}`);
@@ -263,11 +263,11 @@ async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uin
   return (await readHostFile(stdin.source, maxBytes)).bytes;
 }
 
-/** What a job's skills are before their sandbox is there. */
+/** Skills of a job before it has a sandbox. */
 export type PreparedSkills = Pick<PreparedJob, 'trees' | 'active' | 'instructionSha256' | 'diagnostics'> & {
   descriptor: RuntimeGlobals['SKILLS_DESCRIPTOR'];
   refs: string[];
-  /** The sources pool once they are rendered. */
+  /** Sources pool after rendering. */
   pool: SourceRow[];
 };
 
@@ -281,7 +281,7 @@ const NO_SKILLS: PreparedSkills = {
   pool: [],
 };
 
-/** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
+/** Resolves the job's skills with their imports. A reference that cannot be loaded fails the job: it would run without its rules. */
 export function prepareSkills(
   request: CheckedRequest,
   subsystem: SkillsSubsystem | undefined,
@@ -310,8 +310,7 @@ export function prepareSkills(
 }
 
 /**
- * Refuses a place for artifacts that can never take them, before anything runs for it. A folder that is not there yet is
- * made when the first artifact comes.
+ * Refuses an unusable output folder before the job runs. A missing folder is made when the first artifact arrives.
  *
  * @throws SkillcellError `job.invalid`
  */

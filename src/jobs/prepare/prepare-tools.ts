@@ -7,9 +7,9 @@ import { invalid } from '../request/job-schema.ts';
 /**
  * The tools that a job asks for, by id.
  *
- * @param openEnded whether a pattern may name none yet: it may stand for tools of a skill that is chosen later
+ * @param openEnded whether a pattern may match no tool yet: it may match tools of a skill that is chosen later
  *
- * @throws SkillcellError `job.invalid` for a pattern that names none, `tool.schema-unsupported`
+ * @throws SkillcellError `job.invalid` for a pattern that matches no tool, `tool.schema-unsupported`
  */
 export async function prepareTools(
   patterns: readonly string[],
@@ -25,7 +25,7 @@ export async function prepareTools(
   return new Map(await Promise.all(tools.map(async (tool) => [tool.id, await offerTool(tool)] as const)));
 }
 
-/** Says which pattern of an open-ended list came to no tool: it may stand for tools of a skill that the job did not come to. */
+/** Reports a pattern of an open-ended list without a tool: the skill with such a tool may not have been chosen. */
 export function unknownTools(patterns: readonly string[], tools: ReadonlyMap<string, OfferedTool>): Diagnostic[] {
   const offered = Array.from(tools.values(), ({ tool }) => tool);
   const { unknown } = selectTools(offered, patterns);

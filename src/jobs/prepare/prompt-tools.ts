@@ -5,30 +5,30 @@ import { findLanguage } from '../../languages/languages.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
 import { cutTo, oneLine } from '../../skills/text/text.ts';
 
-/** Requests for more that the model of one job may make. */
+/** Maximum number of requests for more material by the model of one job. */
 export const MAX_REQUESTS = 5;
-/** Skills that say something of one tool, and characters that each may say. */
+/** Maximum number of skills with a remark on one tool, and characters of each remark. */
 const MOST_REMARKS = 8;
 const REMARK_CHARACTERS = 300;
 
-/** What the tools of a job are described with. */
+/** Options of {@link withPromptTools}. */
 export interface PromptToolsOptions {
-  /** What the job may call. */
+  /** Tools of the job. */
   tools: Iterable<OfferedTool>;
   /** Full ids of the job's skills, in load order. */
   active: readonly string[];
   subsystem: SkillsSubsystem | undefined;
-  /** Tokens that the declarations may take. */
+  /** Maximum tokens of the declarations; undefined for the default. */
   budgetTokens: number | undefined;
 }
 
 /**
- * Says what the model of a codegen job has to know of its tools: their declarations in the language of the program, with what the job's skills
- * say of them in `tools.yaml`. A language without declarations gets their schemas.
+ * Describes the tools of a codegen job for its model: declarations in the language of the program, with the remarks of the job's skills
+ * from `tools.yaml`. A language without declarations gets the schemas.
  *
  * @param globals of the job
  * @param options tools and skills
- * @returns the globals; those of other jobs as they are
+ * @returns the globals; unchanged for other kinds of jobs
  */
 export async function withPromptTools(globals: RuntimeGlobals, options: PromptToolsOptions): Promise<RuntimeGlobals> {
   const { codegen, language } = globals.JOB;
@@ -42,7 +42,7 @@ export async function withPromptTools(globals: RuntimeGlobals, options: PromptTo
     return { ...globals, TOOLS: offered.map(({ row }) => row), JOB: { ...globals.JOB, codegen: withRequests(true) } };
   }
   const declared = offered.map(({ tool, row }) => ({ ...row, output: tool.output?.json }));
-  // No other job needs the writer.
+  // Loaded lazily: no other job needs it.
   const { toolStubs } = await import('../../tools/declarations/tool-stubs.ts');
   const { text, complete } = toolStubs(declared, tag, { budgetTokens: options.budgetTokens });
   return {
@@ -52,7 +52,7 @@ export async function withPromptTools(globals: RuntimeGlobals, options: PromptTo
   };
 }
 
-/** The first sentence stays the tool's own: it is all that a large set of tools shows. */
+/** Appends remarks. The first sentence stays the tool's own: a large set of tools shows only that. */
 function withRemarks(row: ToolDescription, skills: readonly Skill[]): ToolDescription {
   const remarks = skills.flatMap(({ id, tools }) => {
     return tools.filter((tool) => tool.id === row.id).map(({ role, why }) => remarkOf(id, role, why));

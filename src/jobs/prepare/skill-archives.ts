@@ -2,7 +2,7 @@ import type { SkillTree, SkillTrees } from '../../contracts/skills/skill.ts';
 import type { ByteWriter } from '../../protocol/channel/channel.ts';
 import { writeTar, type TarFile } from '../../protocol/files/tar.ts';
 
-/** Bytes of archives that are kept for later jobs, all together. */
+/** Total bytes of archives kept for later jobs. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 /** Two blocks of zeros end an archive. */
 const ARCHIVE_END = Buffer.alloc(1024);
@@ -12,11 +12,11 @@ interface KeptArchive {
   bytes: Buffer;
 }
 
-/** Archives of skills that jobs carried, by full id; the oldest goes first when there are too many. */
+/** Archives of the skills of earlier jobs, by full id; the oldest is evicted first. */
 const kept = new Map<string, KeptArchive>();
 let keptBytes = 0;
 
-/** Sends skill trees as one tar stream of `<full id>/<path>`. A skill that an earlier job carried is not packed again. */
+/** Sends skill trees as one tar stream of `<full id>/<path>`. A skill of an earlier job is not packed again. */
 export async function sendSkills(trees: SkillTrees, writer: ByteWriter): Promise<void> {
   for (const [id, tree] of trees) {
     const known = kept.get(id);
@@ -51,7 +51,7 @@ function forget(id: string): void {
   kept.delete(id);
 }
 
-/** The same bytes in memory, not only equal ones: a skill that was read anew is packed anew. */
+/** Whether both trees share the same buffers. Equal bytes do not count: a skill that was read again is packed again. */
 function isSame(one: SkillTree, other: SkillTree): boolean {
   if (one.size !== other.size) return false;
   for (const [path, { bytes, executable }] of one) {

@@ -9,7 +9,7 @@ import type { SkillSource } from '../request/skill-source.ts';
 import { requestedSkills } from '../request/requested-skills.ts';
 import type { SkillCodeJob, SkillCodeSource } from '../request/skill-code-source.ts';
 
-/** Whether any of the skills brings code; those of a library may at any time. */
+/** Whether any of the skills brings code. Always true for a library, whose skills may change. */
 export function bringsCode(source: SkillSource | undefined): boolean {
   return source !== undefined && (source.subscribe !== undefined || source.known.skills.some(hasCode));
 }
@@ -18,7 +18,7 @@ function hasCode({ fields: { toolsets, provider } }: Skill): boolean {
   return toolsets !== undefined || provider !== undefined;
 }
 
-/** The code of a job's skills; undefined where the job asks for no tools, or none of its skills brings any. */
+/** The code of a job's skills; undefined if the job asks for no tools, or no skill brings code. */
 export function skillCodeJob(
   jobId: string,
   request: CheckedRequest,
@@ -32,7 +32,9 @@ export function skillCodeJob(
 }
 
 /**
- * The tools of the host, and those of the code of a job's skills, which has as long to describe itself as the job has in all.
+ * Joins the tools of the host and the tools from the code of the job's skills.
+ *
+ * @param jobTimeoutMs deadline in milliseconds for the code to describe its tools
  *
  * @throws SkillcellError with a `skill-code.` code
  */
@@ -54,6 +56,6 @@ export async function withSkillTools(
   const own = new Set(tools.map(({ id }) => id));
   const twice = brought.find(({ id }) => own.has(id));
   if (twice === undefined) return [...tools, ...brought];
-  const message = `Cannot accept the job: one of its skills has a tool with the name of one of the host, got ${twice.id}.`;
+  const message = `Cannot accept the job: a tool of one of its skills has the name of a tool of the host, got ${twice.id}.`;
   throw new SkillcellError('skill-code.name-conflict', message);
 }

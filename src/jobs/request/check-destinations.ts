@@ -1,15 +1,15 @@
 import { invalid } from './job-schema.ts';
 
-/** What the files of a job find in its working folder. */
+/** Taken places in the working folder of a job. */
 export interface TakenPlaces {
-  /** The name of the program; undefined where it lies elsewhere. */
+  /** File name of the program; undefined if it is elsewhere. */
   program: string | undefined;
   /** Whether files may lie in the output folder from the start. */
   fillsOutput: boolean;
 }
 
 /**
- * Refuses files of which one would take the place of another, of the program, or of the output folder.
+ * Refuses files that conflict with each other, with the program, or with the output folder.
  *
  * @throws SkillcellError `job.invalid`
  */
@@ -18,7 +18,7 @@ export function checkDestinations(destinations: readonly string[], taken: TakenP
   if (fault !== undefined) throw invalid(fault);
 }
 
-/** Says why files cannot lie together in a working folder, or `undefined` where they can. */
+/** The reason why the files conflict in a working folder; undefined if they do not. */
 export function destinationFault(
   destinations: readonly string[],
   { program, fillsOutput }: TakenPlaces,
@@ -29,7 +29,7 @@ export function destinationFault(
     if (program !== undefined && (destination === program || destination.startsWith(`${program}/`))) {
       return `files has the destination of the program itself, got ${program}`;
     }
-    // What stands there would pass for what the program made.
+    // Files in the output folder would count as output of the program.
     if (destination === 'out' || (destination.startsWith('out/') && !fillsOutput)) {
       return `files has a destination in the output folder, got ${destination}`;
     }

@@ -8,12 +8,12 @@ import {
 import type { JobKind } from '../../contracts/jobs/result.ts';
 import { invalid } from './job-schema.ts';
 
-/** Room of the whole job beside its one run, when only the run's clock was set. */
+/** Time of the whole job in addition to its one run, in milliseconds, if only the run's clock was set. */
 const AROUND_RUN_MS = 10_000;
 
 /**
- * The limits of a job: what it asked for, else the defaults, never above the orchestrator's ceilings. Asking for more
- * is an error; a default above a ceiling is lowered to it.
+ * The limits of a job: the requested values, else the defaults, never above the orchestrator's ceilings. A requested value above
+ * a ceiling is an error; a default above a ceiling is lowered to it.
  */
 export function effectiveLimits(kind: JobKind, asked: Partial<JobLimits>, ceilings: Partial<JobLimits>): JobLimits {
   const limits = { ...DEFAULT_LIMITS, ...(kind === 'codegen' ? { jobTimeoutMs: CODEGEN_JOB_TIMEOUT_MS } : {}) };
@@ -24,7 +24,7 @@ export function effectiveLimits(kind: JobKind, asked: Partial<JobLimits>, ceilin
     const ceiling = Math.min(ceilings[name] ?? LIMIT_CEILINGS[name], most[name] ?? Number.POSITIVE_INFINITY);
     const value = asked[name];
     if (value !== undefined && value > ceiling)
-      throw invalid(`limits.${name} is over what is allowed, ${ceiling}, got ${value}`);
+      throw invalid(`limits.${name} must be at most ${ceiling}, got ${value}`);
     limits[name] = Math.min(value ?? limits[name], ceiling);
   }
   return limits;

@@ -12,18 +12,18 @@ import { shownPathFault } from '../../protocol/files/shown-path.ts';
 import { outputSchema } from './output-schema.ts';
 import { languageSchema } from './language-schema.ts';
 
-/** Bytes of a program. */
+/** Maximum bytes of a program. */
 export const MAX_CODE_BYTES: number = 4 * 1024 * 1024;
-/** Characters of what a model is to do. */
+/** Maximum characters of a task. */
 export const MAX_TASK_CHARACTERS = 1_000_000;
-/** What a program may be called. */
+/** File name of a program. */
 export const PROGRAM_NAME: RegExp = /^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u;
 const MAX_ENV_BYTES = 128 * 1024;
-/** Linux takes strings below 128 KiB only, and 2 MiB of arguments and environment together. */
+/** Linux limits each argument string to less than 128 KiB, and arguments and environment together to 2 MiB. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 const MAX_ARGUMENTS_BYTES = 1024 * 1024;
 
-/** A job that was checked: its files as a list. */
+/** A checked job; its files are a list. */
 export type CheckedRequest = JobRequest & { files?: InputFile[] };
 
 /** A job as a caller gives it. */
@@ -42,7 +42,7 @@ const relativePath = z.string().check(
     if (fault !== undefined) context.addIssue({ code: 'custom', message: `must be a relative path: ${fault}` });
   }),
 );
-/** Environment variables by their names. */
+/** Environment variables by name. */
 export const envSchema: z.ZodMiniType<Record<string, string>> = z.record(
   z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')),
   noNul,
@@ -125,12 +125,12 @@ const common = {
   output: z.optional(noNul.check(z.minLength(1))),
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 };
-/** Fields that every kind of job takes, for those who check some of them earlier. */
+/** Fields of every kind of job, for callers that check some of them earlier. */
 export const jobFields: Record<keyof JobOptions, z.ZodMiniType> = common;
 const { stdin: _none, ...withoutStdin } = common;
 const { args: _args, expect: _expect, output: _output, budget: _budget, jobId, ...ofSession } = withoutStdin;
 const language = z.optional(languageSchema);
-/** Fields of a session that every job has as well; its id is its job's. */
+/** Fields that a session shares with every job. The id is not one of them: the session has its own field for it. */
 export const sessionFields: Record<string, z.ZodMiniType> = { ...ofSession, language };
 /** The text of a program. */
 export const codeSchema: z.ZodMiniString = z.string().check(
@@ -182,7 +182,7 @@ const requestSchema = z.discriminatedUnion(
 /**
  * Validates a job at the edge. Unknown fields are refused, so that a misspelt limit is never ignored.
  *
- * @throws SkillcellError `job.invalid`, naming the field and what is allowed
+ * @throws SkillcellError `job.invalid`, with the name of the field and the allowed values
  */
 export function checkRequest(request: unknown): CheckedRequest {
   const job = checkOptions(requestSchema, request, JOB_CHECK) as JobRequest;
@@ -192,7 +192,7 @@ export function checkRequest(request: unknown): CheckedRequest {
     throw invalid('select needs a model, and a dry run asks none, got both');
   if (job.kind === 'script') checkScriptArguments(job.args ?? []);
   const { files = {}, tools } = request as JobRequest;
-  // As they were given: a tool may be an instance of a class, which what the schema made of it is not.
+  // Use the given tools, not the parsed copies: a tool may be an instance of a class.
   return { ...job, ...(tools === undefined ? {} : { tools }), files: fileList(files) };
 }
 
@@ -208,7 +208,7 @@ function checkArguments(args: readonly string[]): void {
   }
 }
 
-/** Checks environment variables for what all of them together may be. @throws SkillcellError `job.invalid` */
+/** Checks the total size of environment variables. @throws SkillcellError `job.invalid` */
 export function checkEnv(env: Readonly<Record<string, string>>): void {
   const total = Object.entries(env).reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
   if (total > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${total}`);
@@ -224,7 +224,7 @@ function checkScriptArguments(args: readonly string[]): void {
 /**
  * The files of a request as a list.
  *
- * @param files as given: the schema would drop a file named `__proto__` in silence
+ * @param files as given by the caller: the schema would silently drop a file named `__proto__`
  * @throws SkillcellError `job.invalid`
  */
 export function fileList(files: NonNullable<JobRequest['files']>): InputFile[] {
@@ -236,12 +236,12 @@ export function fileList(files: NonNullable<JobRequest['files']>): InputFile[] {
   });
 }
 
-/** Whether a job is decided on before its code is asked for. */
+/** Whether a model decides on the job before it is asked for code. */
 export function selects(request: CheckedRequest): request is CheckedRequest & { kind: 'codegen' } {
   return request.kind === 'codegen' && (request.select ?? false) !== false;
 }
 
-/** An error of the job's own form. */
+/** The error of an invalid job. */
 export function invalid(reason: string): SkillcellError {
   return new SkillcellError('job.invalid', `Cannot accept the job: ${reason}.`);
 }

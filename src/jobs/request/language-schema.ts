@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { Language } from '../../contracts/jobs/language.ts';
 import { findLanguage, languageNames } from '../../languages/languages.ts';
 
-/** Takes the names of the languages that this copy of skillcell has. */
+/** Accepts the names of the languages in this build of skillcell. */
 export const languageSchema: z.ZodMiniType<Language> = z.string().check(
   z.refine((name) => findLanguage(name) !== undefined, {
     error: () => `must be one of ${languageNames().join(', ')}`,

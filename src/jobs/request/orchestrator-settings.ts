@@ -23,15 +23,15 @@ import { languageSchema } from './language-schema.ts';
 import type { OrchestratorOptions, PoolOptions } from '../orchestrator.ts';
 import { toolsSchema } from './tools-schema.ts';
 
-/** The longest that a timer of Node waits; a longer one would fire at once. */
+/** Maximum delay of a Node timer; a timer with a longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MIB = 1024 * 1024;
 const ACTION = 'create the orchestrator';
 
-/** Options as they hold: checked, with every default. */
+/** Checked options, with all defaults filled in. */
 export interface OrchestratorSettings {
   skills: GivenSkills | undefined;
-  /** The same skills, by one interface. */
+  /** The same skills, behind one interface. */
   source: SkillSource | undefined;
   model: ModelGateway | undefined;
   tools: readonly Tool[];
@@ -44,7 +44,7 @@ export interface OrchestratorSettings {
   pool: PoolOptions;
   skillCode: NonNullable<OrchestratorOptions['skillCode']>;
   trustedSkillRoots: readonly string[];
-  /** Of warm sandboxes, where there are any. */
+  /** Limits of warm sandboxes. */
   sandboxLimits: SandboxLimits;
   ceilings: Partial<JobLimits>;
   keptArtifactBytes: number;
@@ -90,7 +90,7 @@ const optionsSchema = z.strictObject({
   skills: z.optional(
     z.custom(
       (value) => has('importSkillset')(value) || has('subsystem', 'heads')(value),
-      'must be what loadSkillsSubsystem or openSkillLibrary gives',
+      'must be the result of loadSkillsSubsystem or openSkillLibrary',
     ),
   ),
   model: z.optional(
@@ -117,9 +117,9 @@ const optionsSchema = z.strictObject({
 }) as unknown as z.ZodMiniType<OrchestratorOptions>;
 
 /**
- * Checks the options of an orchestrator and fills in what they leave out.
+ * Checks the options of an orchestrator and fills in the defaults.
  *
- * @throws SkillcellError `options.invalid`, naming the field, what is allowed there, and the value
+ * @throws SkillcellError `options.invalid`, with the name of the field, the allowed values, and the given value
  */
 export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
   const asOurs = withOurTools(given);
@@ -151,16 +151,16 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
   };
 }
 
-/** Tools of the AI SDK become ours first, and are checked like them. */
+/** Converts tools of the AI SDK to our tools, so that they are checked like ours. */
 function withOurTools(given: OrchestratorOptions): OrchestratorOptions & { tools?: readonly Tool[] } {
   const { tools } = { ...given };
   if (!isSdkTools(tools)) return given as never;
   const without = unexecutable(tools);
-  if (without !== undefined) throw refused(`tools.${without} has no execute, and nobody else would make its calls`);
+  if (without !== undefined) throw refused(`tools.${without} must have an execute function, which makes its calls`);
   return { ...given, tools: fromSdkTools(tools) };
 }
 
-/** A pool whose sandboxes no job could ever take would only cost. */
+/** Checks the pool: sandboxes that no job can take would only cost memory. */
 function poolSettings(pool: PoolOptions, ceilings: Partial<JobLimits>, runners: readonly Runner[]): PoolOptions {
   const levels = runners.flatMap((runner) => runner.levels);
   if (pool.isolation !== undefined && !levels.includes(pool.isolation)) {
@@ -175,7 +175,7 @@ function poolSettings(pool: PoolOptions, ceilings: Partial<JobLimits>, runners: 
       `pool.limits.${name} must be at most its ceiling, ${ceilings[name as keyof JobLimits]}, got ${value}`,
     );
   }
-  // A job's defaults are lowered to the ceilings, and the pool's with them: else no job's would be the same.
+  // Defaults of jobs are lowered to the ceilings, so the pool's defaults must be too: otherwise no job would fit.
   return { ...pool, limits: effectiveLimits('exec', pool.limits ?? {}, ceilings) };
 }
 
@@ -194,7 +194,7 @@ function isRunner(value: unknown): boolean {
   return has('probe', 'start', 'sweep', 'close')(value) && (value as Runner).contract === RUNNER_CONTRACT;
 }
 
-/** Fields of a runner that a job would stumble over. `auto` means all of them. */
+/** Faults in the fields of a runner. The name `auto` is reserved: it stands for any runner. */
 function runnerFaults({ name, levels }: Runner): OptionFault[] {
   if (typeof name !== 'string' || name === '' || name === 'auto')
     return [{ path: ['name'], message: 'must be a text that is neither empty nor auto' }];

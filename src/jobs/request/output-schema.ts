@@ -3,7 +3,7 @@ import { parametersFault } from '../../tools/define/parameters-fault.ts';
 import type { ToolSchema } from '../../tools/schema/schema-source.ts';
 import type { CheckedValue, CompiledSchema } from '../../tools/schema/tool-schema.ts';
 
-/** What a caller may give as the schema of an answer or a value: all that the schema of a tool may be. */
+/** Accepts the schema of an answer or a value, in all forms of the schema of a tool. */
 export const outputSchema: z.ZodMiniType = z
   .custom(
     (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',
@@ -16,24 +16,24 @@ export const outputSchema: z.ZodMiniType = z
     }),
   );
 
-/** A schema that is enforced on the host, and told to a model. */
+/** A schema that the host enforces and a model is told. */
 export type OutputSchema = Pick<CompiledSchema, 'json' | 'check'>;
 
 /**
- * Makes a checked schema ready to be enforced.
+ * Compiles a checked schema.
  *
- * @param subject what messages call it
+ * @param subject name of the schema in messages
  * @throws SkillcellError `tool.schema-unsupported`
  */
 export async function compileOutput(schema: unknown, subject: string): Promise<OutputSchema> {
-  // Most jobs have no schema of their own.
+  // Loaded lazily: most jobs have no schema.
   const { compileToolSchema } = await import('../../tools/schema/compile-tool-schema.ts');
   const compiled = await compileToolSchema(schema as ToolSchema, { subject });
   const { $schema: _, ...json } = compiled.json;
   return { json, check: (value) => compiled.check(value) };
 }
 
-/** What a schema says of a value. A function of its author that throws can be told to no model, and lets nothing through. */
+/** Checks a value. If a function in the schema throws, the value is refused; its error is not shown to a model. */
 export async function checkOutput(schema: OutputSchema, value: unknown): Promise<CheckedValue> {
   try {
     return await schema.check(value);

@@ -11,7 +11,7 @@ export function requestedSkills(request: CheckedRequest): string[] {
 }
 
 /**
- * Names an unknown or denied skill before tools are looked for: those that it would bring are unknown because of it.
+ * Refuses an unknown or denied skill before tools are looked up. Otherwise the error would name the missing tools of that skill.
  *
  * @throws SkillcellError as {@link requireLoadable} does
  */
@@ -22,9 +22,9 @@ export function requireSkills(request: CheckedRequest, subsystem: SkillsSubsyste
 }
 
 /**
- * Refuses references that name no skill which the consumer may load: what was asked for would be done without its rules.
+ * Refuses references that the consumer cannot load: otherwise the work would be done without its rules.
  *
- * @param diagnostics what the error carries
+ * @param diagnostics diagnostics for the error
  * @throws SkillcellError `skills.reference-denied` or `skills.reference-unknown`
  */
 export function requireLoadable(rows: readonly ReferenceRow[], consumer: string, diagnostics: Diagnostic[]): void {

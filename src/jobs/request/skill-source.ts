@@ -5,15 +5,15 @@ import { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 /** Skills for jobs: a fixed set of loaded skills, or a library, whose skills may change between jobs. */
 export type GivenSkills = SkillsSubsystem | SkillLibrary;
 
-/** Skills of an orchestrator or a server, whichever way they were given. */
+/** Skills of an orchestrator or a server: one interface for both kinds. */
 export interface SkillSource {
   /**
-   * Skills as they are now, those of the request whole.
+   * The current skills, with the requested skills fetched completely.
    *
    * @throws SkillcellError `store.unavailable` of a library
    */
   present(request?: LibraryRequest): Promise<SkillsSubsystem>;
-  /** Skills known without a fetch: none of a library. */
+  /** Skills known without a fetch; empty for a library. */
   readonly known: SkillsSubsystem;
   /** Looks for changes. Fixed skills have none. @throws SkillcellError `store.unavailable` */
   refresh(call?: Call): Promise<boolean>;
@@ -26,7 +26,7 @@ const NONE = new SkillsSubsystem({
   ...{ customSkillsRoot: null, bundleRoot: null },
 });
 
-/** One interface for both kinds of skills. */
+/** Wraps either kind of skills in the interface. */
 export function skillSource(given: GivenSkills): SkillSource {
   if (!('subsystem' in given))
     return { present: async () => given, known: given, refresh: async () => false, subscribe: undefined };

@@ -1,16 +1,16 @@
 import * as z from 'zod/mini';
 import { toolSchema, type Tool } from '../../tools/define/tool.ts';
 
-/** How the ids of tools begin that are the orchestrator's own. */
+/** Reserved prefix of the ids of built-in tools. */
 const OWN_PREFIX = 'skills.';
 
-/** The tools of an orchestrator. Only what is wrong with them counts: a tool may be an instance of a class, which a copy would not be. */
+/** Checks tools. Use only its issues, not its parsed copies: a tool may be an instance of a class. */
 export const toolsSchema: z.ZodMiniType<readonly Tool[]> = z.array(toolSchema).check(
   z.superRefine((tools, context) => {
     const ids = tools.map(({ id }) => id);
     const ours = ids.findIndex((id) => id.startsWith(OWN_PREFIX));
     if (ours >= 0) {
-      const message = `must not begin with ${OWN_PREFIX}: those are tools that jobs with skills may have anyway`;
+      const message = `must not begin with ${OWN_PREFIX}, which is reserved for the tools of jobs with skills`;
       context.addIssue({ code: 'custom', path: [ours, 'id'], message });
     }
     const again = ids.findIndex((id, index) => ids.indexOf(id) !== index);

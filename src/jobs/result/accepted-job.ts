@@ -1,6 +1,6 @@
 import type { JobKind } from '../../contracts/jobs/result.ts';
 
-/** A job as the journal knows it. */
+/** An accepted job, as recorded in the journal. */
 export interface AcceptedJob {
   jobId: string;
   kind: JobKind;

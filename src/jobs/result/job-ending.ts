@@ -3,35 +3,35 @@ import type { PreparedJob } from '../prepare/prepare-job.ts';
 import { startClock } from '../../protocol/pausable-clock.ts';
 import type { SandboxSession } from '../supply/sandbox-session.ts';
 
-/** How long after the end of the grace a silent sandbox may take to hand its result over. */
+/** Time for a silent sandbox to hand over its result after the grace, in milliseconds. */
 const HAND_OVER_MS = 3_000;
-/** How long after the end of the grace a session that was asked to end may be silent: it may have many processes to end. */
+/** Time for a silent session to end after the grace, in milliseconds: it may have many processes to end. */
 const END_MS = 15_000;
-/** The most that a sandbox that keeps sending may take beyond the job's clock. */
+/** Maximum time beyond the job's clock for a sandbox that keeps sending, in milliseconds. */
 const AFTER_CLOCK_MS = 30_000;
 
-/** How the host's side of a run ended. */
+/** How a job in its sandbox ended, as the host sees it. */
 export type Ending =
   | { kind: 'result'; result: SandboxResult }
   | { kind: 'fault'; error: Error }
   | { kind: 'closed'; error: Error | undefined }
   | { kind: 'overdue' };
 
-/** The end of one run: what comes first settles it. */
+/** The end of one job in its sandbox. The first ending counts. */
 export interface JobEnding {
   readonly ended: Promise<Ending>;
-  /** Why the host ended the job early; undefined as long as it did not. */
+  /** Why the host ended the job early; undefined if it did not. */
   readonly canceledFor: CancelReason | undefined;
   /** Aborted with the first reason to end the job early. */
   readonly signal: AbortSignal;
   settle(ending: Ending): void;
-  /** Asks the sandbox to end its job, and waits for its result only for a while. The first reason counts. */
+  /** Asks the sandbox to end its job, and waits for its result for a limited time. The first reason counts. */
   cancel(reason: CancelReason): void;
-  /** The sandbox was told that its work is over: one that is silent from here on is asked to end its job. */
+  /** The sandbox was told to end: if it stays silent from now on, its job is canceled with `timeout`. */
   awaitEnd(): void;
-  /** Lets the job's clock stand still, or go on. */
+  /** Stops or restarts the job's clock. */
   setClock(running: boolean): void;
-  /** Stops the clocks for good, and the listening. */
+  /** Stops all clocks and removes the listener of the signal. */
   release(): void;
 }
 
@@ -42,12 +42,12 @@ export function createJobEnding({ limits }: PreparedJob, session: SandboxSession
   let canceledFor: CancelReason | undefined;
   let isEnding = false;
   let silence: NodeJS.Timeout | undefined;
-  // A sandbox that was told to end has other clocks.
+  // A sandbox that was told to end is watched by `awaitEnd` instead.
   const clock = startClock(limits.jobTimeoutMs, () => {
     if (!isEnding) cancel('timeout');
   });
 
-  /** Calls `end` once the sandbox has been silent for `ms`; one that still hands its artifacts over is not silent. */
+  /** Calls `end` after `ms`, or later as long as the sandbox still sends data, such as artifacts. */
   const afterSilence = (ms: number, end: () => void): void => {
     clearTimeout(silence);
     silence = setTimeout(() => {

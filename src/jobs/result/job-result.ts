@@ -47,23 +47,23 @@ export interface RanJob {
   wallMs: number;
 }
 
-/** A job at its end, with everything known of it. */
+/** A job at its end, with all known facts. */
 export type EndedJob = {
   accepted: AcceptedJob;
-  /** Absent where only the journal knows the job, or it ended while it was prepared. */
+  /** Absent if only the journal knows the job, or it ended while it was prepared. */
   job?: PreparedJob | undefined;
   diagnostics?: Diagnostic[];
 } & ({ ran: RanJob } | { ended: UnstartedEnding });
 
-/** End of a job without a sandbox: it needed none, or came to none. */
+/** Ending of a job without a sandbox: it needed none, or got none. */
 export type UnstartedEnding = Verdict & Partial<Pick<JobResult, 'stdout' | 'value' | 'skills' | 'sources'>>;
 
 const NO_OUTPUT: OutputText = { text: '', bytes: 0, truncated: false };
 const NO_SKILLS: ResultSkills = { active: [], digest: null, instructionSha256: null };
 
 /**
- * Makes the result of a job, however it ended: finished, canceled, lost or never started. A job that had no sandbox claims no runner and no
- * isolation level.
+ * Makes the result of a job with any ending: finished, canceled, lost or never started. A job without a sandbox has no runner and no
+ * isolation level in its result.
  */
 export function jobResult(state: EndedJob): JobResult {
   const { accepted, job, diagnostics = [] } = state;
@@ -105,14 +105,14 @@ export function jobResult(state: EndedJob): JobResult {
   };
 }
 
-/** The result of a job that we failed: its host died (`job.host-lost`), or could not go on. Nothing is known of its program. */
+/** The result of a job that we failed: its host died (`job.host-lost`) or had an error. Nothing is known of its program. */
 export function lostResult(accepted: AcceptedJob, code: ErrorCode = 'job.host-lost', message?: string): JobResult {
   const text = message ?? errorEntry(code).advice;
   const ended: Verdict = { outcome: 'failed', error: { name: code, message: text, stack: '' } };
   return jobResult({ accepted, ended, diagnostics: [{ code, severity: 'error', message: text }] });
 }
 
-/** Adds the reasons to the result of a canceled job: the first as its error, later ones as diagnostics. */
+/** Adds the reasons to the result of a canceled job: the first as its error, later reasons as diagnostics. */
 export function withReasons(result: JobResult, reasons: readonly string[]): JobResult {
   if (result.outcome !== 'canceled') return result;
   const [first = 'no reason was given', ...later] = reasons;
@@ -168,18 +168,18 @@ export function unreportedRun(
   return runResult({ results: [], output: () => NO_OUTPUT, calls: [], exhausted: undefined, ...ended, cell });
 }
 
-/** Declared outputs that were not delivered, whatever the sandbox had. */
+/** Declared outputs that did not arrive as artifacts. */
 function missingOf(job: PreparedJob | undefined, ran: RanJob | undefined): MissingOutput[] {
   if (job === undefined) return [];
   const { expect, codegen } = job.globals.JOB;
   if (ran === undefined) return expect.map((path) => ({ path }));
-  // A dry run makes nothing, and so it promises nothing.
+  // A dry run makes no files, so none are missing.
   const expected = codegen?.dryRun === true ? [] : expect;
   const omitted = [...ran.said.omitted, ...ran.artifacts.omitted];
   return missingOutputs(expected, new Set(ran.artifacts.artifacts.map(({ path }) => path)), { omitted });
 }
 
-/** Present where a job has to leave something: files, a value, or both. */
+/** The contract, if the job must deliver files, a value, or both. */
 function contractOf(
   job: PreparedJob | undefined,
   said: SandboxResult | undefined,
@@ -190,7 +190,7 @@ function contractOf(
   const isDry = said !== undefined && codegen?.dryRun === true;
   const valued = job.valueSchema !== undefined && !isDry;
   if ((isDry || expect.length === 0) && !valued) return {};
-  // The value of a job that did not succeed is not for use, whatever else failed.
+  // The value of a job that did not succeed does not count.
   const satisfied = said !== undefined && missing.length === 0 && (!valued || said.outcome === 'succeeded');
   return { contract: { satisfied, missing: missing.map(({ path }) => path) } };
 }
@@ -215,12 +215,12 @@ function usageOf(ran: RanJob | undefined): JobResult['usage'] {
   return { wallMs: round(wallMs), cpuMs: rounded(cpuMs), maxRssBytes, startMs: rounded(sandbox.startMs), warm };
 }
 
-/** Counters of the kernel; the sandbox's own where no runner reads the kernel's. */
+/** Counters of the kernel; the sandbox's own report if the runner reads none. */
 function kernelUsage({ sandbox, said }: RanJob): typeof NO_USAGE {
   return sandbox.sandbox.usage?.() ?? said.usage ?? NO_USAGE;
 }
 
-/** Facts that only the host knows go before the program's exit code. */
+/** The verdict. Facts that only the host knows take precedence over the sandbox's report. */
 function judge(ran: RanJob): Verdict {
   const { said, runs, budget } = ran;
   const { outcome, limit, error } = said;

@@ -6,9 +6,9 @@ import { checkOutput, type OutputSchema } from '../request/output-schema.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
 
 /**
- * Judges the value of a run by the schema of its job. What the agent in the sandbox was told on its way counts for nothing here.
+ * Checks the value of a run against the schema of its job. Earlier verdicts for the agent in the sandbox do not count.
  *
- * @returns the result with what the schema makes of the value, or as failed
+ * @returns the result with the value as the schema transforms it, or with outcome `failed`
  */
 export async function judgeResult(
   result: SandboxResult,
@@ -23,11 +23,11 @@ export async function judgeResult(
 }
 
 /**
- * What a schema says of a value; a program that hands none back has `undefined`. What the schema makes of it is a part of the result, which
- * is JSON.
+ * Checks a value against a schema; `undefined` means that the program returned no value. The schema may transform the value; the transformed
+ * value must be JSON, because it becomes a part of the result.
  */
 export async function valueVerdict(schema: OutputSchema, value: unknown): Promise<CheckedValue> {
-  if (value === undefined) return { fault: 'there is none' };
+  if (value === undefined) return { fault: 'it is missing' };
   const checked = await checkOutput(schema, value);
   return 'fault' in checked ? checked : jsonOf(checked.value);
 }
@@ -36,9 +36,9 @@ function jsonOf(made: unknown): CheckedValue {
   try {
     const { json } = detachBytes(made, { jsonBytes: LIMIT_CEILINGS.valueBytes, partBytes: 0 });
     if (json !== undefined) return { value: json };
-    return { fault: 'its schema makes nothing of it' };
+    return { fault: 'its schema transforms it to nothing' };
   } catch (error) {
     const reason = error instanceof ValueFault ? error.message : 'it cannot be read';
-    return { fault: `what its schema makes of it cannot be kept: ${reason}` };
+    return { fault: `its schema transforms it to a value that cannot be kept: ${reason}` };
   }
 }

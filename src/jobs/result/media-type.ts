@@ -30,7 +30,7 @@ const TYPES: Record<string, string> = {
   '.zip': 'application/zip',
 };
 
-/** The media type that a file's ending stands for (IANA names where there is one). */
+/** The media type of a file's extension (an IANA name if there is one). */
 export function mediaType(path: string): string {
   return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }

@@ -10,21 +10,21 @@ import { writeBeneath } from '../../durable/write-beneath.ts';
 
 /** Takes the artifacts that a sandbox sends. The archive is hostile until its caps and names are checked. */
 export interface ArtifactCollector {
-  /** An archive begins. Returns what reads it. @throws {TarRefused} at a second one */
+  /** Begins an archive. @returns the reader of its stream @throws {TarRefused} at a second archive */
   begin(): StreamReader;
   /**
-   * Resolves when the archive is complete, at once when none began. Asked when the result has come: the sandbox sends its
-   * archive before, so one without an end then never gets one.
+   * Resolves when the archive is complete, at once if none began. Call it after the result has arrived: the sandbox sends its
+   * archive before the result, so an archive without an end is then broken.
    */
   done(): Promise<void>;
   artifacts: Artifact[];
-  /** Files that arrived and could not be written. */
+  /** Files that arrived but could not be written. */
   omitted: OmittedFile[];
-  /** Bytes by path, when no folder was given. */
+  /** Bytes by path, if no folder was given. */
   kept: Map<string, Buffer>;
 }
 
-/** What the place of the artifacts lacks, and no name or kind of a file could bring about. */
+/** Errors of the output folder itself. The name or kind of a file cannot cause them, so they are the host's failure. */
 const HOST_FAULTS: ReadonlySet<string> = new Set([
   'EACCES',
   'EDQUOT',
@@ -42,7 +42,7 @@ function writeFailure(code: string, path: string, cause: unknown): SkillcellErro
   return new SkillcellError('artifact.write-failed', message, { cause });
 }
 
-/** Creates the collector of one job. `folder` is where the caller wants the files; without it they stay in memory. */
+/** Creates the collector of one job. `folder` is the output folder; without it the files stay in memory. */
 export function receiveArtifacts(
   limits: JobLimits,
   folder: string | undefined,
@@ -60,7 +60,7 @@ export function receiveArtifacts(
   };
   const archive = createTarReader(caps, async ({ path, bytes }) => {
     const fault = invisibleFault(path);
-    // The sandbox leaves such a file out and says so: one that sends it is not ours any more.
+    // A correct sandbox omits such a file: a sandbox that sends it was taken over.
     if (fault !== undefined) throw new TarRefused(`Cannot take an archive: ${fault}.`);
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (folder === undefined) kept.set(path, buffer);

@@ -5,7 +5,7 @@ import type { Ending, JobEnding } from './job-ending.ts';
 import type { ArtifactCollector } from './receive-artifacts.ts';
 import type { SandboxSession } from '../supply/sandbox-session.ts';
 
-/** What is known of a run that is over. */
+/** Facts about a run that is over. */
 export interface SettledRun {
   session: SandboxSession;
   artifacts: ArtifactCollector;
@@ -13,7 +13,7 @@ export interface SettledRun {
 }
 
 /**
- * The sandbox's result once its artifacts are whole; what we know ourselves where it gave none.
+ * The sandbox's result once its artifacts are complete; without a report of the sandbox, a result from the host's own facts.
  *
  * @throws SkillcellError `sandbox.lost` or `channel.protocol` when the sandbox ended without a reason of ours
  */
@@ -31,7 +31,7 @@ export async function settleResult(
     if (exit.oom === true || oomKills > 0) return without('out_of_memory');
     if (canceledFor === undefined) throw lost(session, ended.error);
   }
-  // A silent sandbox may be one whose engine is gone: that is no timeout of the program. Ending it tells.
+  // The silence may come from a lost engine and not from the program: killing the sandbox tells the difference.
   if (ended.kind === 'overdue' && canceledFor !== 'canceled') await session.sandbox.kill('it is overdue');
   return without(canceledFor === 'timeout' ? 'timeout' : canceledFor === 'calls' ? 'limit' : 'canceled');
 }
@@ -47,7 +47,7 @@ async function takeArtifacts(artifacts: ArtifactCollector): Promise<void> {
 }
 
 function without(outcome: SandboxResult['outcome']): SandboxResult {
-  const message = 'The sandbox was ended before it could report; what it wrote until then is kept.';
+  const message = 'The sandbox was ended before it could report; its output until then is kept.';
   return {
     outcome,
     ...(outcome === 'limit' ? { limit: 'calls' as const } : {}),
@@ -64,7 +64,7 @@ function without(outcome: SandboxResult['outcome']): SandboxResult {
 }
 
 function lost(session: SandboxSession, error: Error | undefined): SkillcellError {
-  // A connection that broke was broken by what lies between, not by what the sandbox sent.
+  // An error with a syscall is a broken connection, not a protocol error of the sandbox.
   if (error !== undefined && (error as NodeJS.ErrnoException).syscall === undefined) {
     return new SkillcellError('channel.protocol', `Cannot go on with the job: the sandbox sent ${error.message}`, {
       cause: error,

@@ -24,7 +24,7 @@ type Asked = NonNullable<JobRequest['skills']>;
 
 const CANCELED_EARLY = new Error('The job was canceled before it was accepted.');
 
-/** How often a job is prepared anew because its skills changed while they were fetched. */
+/** Maximum number of preparations of a job whose skills change while they are fetched. */
 const LOOKS = 5;
 
 /** Options of {@link acceptJob}. */
@@ -35,17 +35,17 @@ export interface AcceptOptions {
   attempt?: number;
   /** The runs of the job's sandbox. @default the runs of its own program */
   runs?: SandboxRuns;
-  /** The job's span, where it has begun already. @default a new one below the active span */
+  /** The job's span, if it has begun already. @default a new span below the active span */
   span?: TraceSpan;
-  /** Skills of the job. @default those of the host as they are now */
+  /** Skills of the job. @default the current skills of the host */
   skills?: SkillsSubsystem | undefined;
-  /** Refuses the job before anything else is checked. */
+  /** Throws to refuse the job, before anything else is checked. */
   check?: () => void;
 }
 
 /**
- * Takes a job from its request to its result. An unacceptable request is refused, canceled or not; from there on a canceled job has a
- * result like any other.
+ * Takes a job from its request to its result. An invalid request is refused, even if it is canceled. After acceptance, a canceled job has
+ * a result like any other.
  *
  * @throws SkillcellError when the job is not accepted, or we failed
  */
@@ -72,13 +72,13 @@ async function accept(
   if (host.active.has(jobId)) {
     throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
   }
-  // From here on `cancel` and `close` find the job, also while its files and skills are read.
+  // From here on `cancel` and `close` find the job, even while its files and skills are read.
   const cancellation = createJobCancellation();
   const { signal, reasons } = cancellation;
   host.active.set(jobId, cancellation);
   let unfollow: () => void = () => undefined;
   try {
-    // Followed before the fields are checked: code of skills may take long to describe its tools.
+    // Follow the signal before the fields are checked: code of skills may take long to describe its tools.
     if (request.signal instanceof AbortSignal) unfollow = cancellation.follow(request.signal);
     const job = await prepare(host, request, skills, signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
@@ -152,7 +152,7 @@ function recordJob({ journal, settings: { logger } }: JobHost, accepted: Accepte
     },
     failed(error) {
       if (isOver) return;
-      // An accepted job has one recorded end, also where we failed.
+      // An accepted job has one recorded end, even if we failed.
       const code = SkillcellError.isInstance(error) ? error.code : 'internal.fault';
       journal?.finish(lostResult(accepted, code, error instanceof Error ? error.message : String(error)));
     },
@@ -160,8 +160,8 @@ function recordJob({ journal, settings: { logger } }: JobHost, accepted: Accepte
 }
 
 /**
- * The skills that a job keeps to its end: those of its submission, with those whole that it names. What else it turns out to need is fetched of the
- * same snapshot.
+ * The skills that a job keeps to its end: the state at its submission, with the named skills fetched completely. Other skills are fetched
+ * later from the same snapshot.
  *
  * @param request not checked yet
  * @throws SkillcellError `store.unavailable`, or the reason of the signal
@@ -173,7 +173,7 @@ async function skillsOfJob(
 ): Promise<SkillsSubsystem | undefined> {
   const { refs = [], consumer = DEFAULT_CONSUMER, includeInternal } = Object(request.skills) as Asked;
   const named = [...(request.kind === 'script' ? [request.skill] : []), ...(Array.isArray(refs) ? refs : [])];
-  // What is malformed is refused by the checks that follow.
+  // Malformed fields are refused by the checks that follow.
   const isNamed = typeof consumer === 'string' && named.every((ref) => typeof ref === 'string');
   return isNamed
     ? await source?.present({ refs: named, consumer, includeInternal, signal })

@@ -12,7 +12,7 @@ import { MAX_REQUESTS } from '../prepare/prompt-tools.ts';
 import { sendSkills } from '../prepare/skill-archives.ts';
 
 const REQUEST_BYTES = 16 * 1024;
-/** Bytes of the texts of one answer. */
+/** Maximum characters of the texts of one answer. */
 const TEXT_BYTES = 200 * 1024;
 
 const name = z.string().check(z.minLength(1), z.maxLength(300));
@@ -27,11 +27,11 @@ const requestSchema = z.strictObject({
 });
 type Request = z.infer<typeof requestSchema>;
 
-/** What the agent of a job asks for in place of a program. */
+/** Requests that the agent of a job makes in place of a program. */
 export interface AgentRequests {
-  /** @param text hostile: what stood in the model's block */
+  /** Answers a request. @param text contents of the model's block; hostile */
   serve(text: unknown): Promise<BrokerReply & { ok: true }>;
-  /** Takes what the sandbox renders of requested skills: true where it is what the host renders of them. */
+  /** Whether the digest is that of a block that the host rendered for requested skills. */
   isExpected(instructionSha256: string | null): boolean;
 }
 

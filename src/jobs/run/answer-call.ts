@@ -8,21 +8,21 @@ import type { SandboxCall, StreamedBytes } from '../../protocol/messages/message
 import { packAnswer } from '../../protocol/channel/packed-call.ts';
 import type { Limiter } from '../../protocol/limiter.ts';
 
-/** Bytes of arguments that a sandbox may have under way; one that keeps the protocol has less. */
+/** Maximum bytes of arguments under way from one sandbox; a correct sandbox stays below. */
 const MAX_ARRIVING_BYTES = 40 * 1024 * 1024;
 
-/** What the answers to the calls of one job share. */
+/** Shared state of the answers to the calls of one job. */
 export interface CallTraffic {
   channel: Channel;
   broker: Broker;
-  /** Bytes of results that are on their way at once. */
+  /** Limits the bytes of results under way. */
   results: Limiter;
-  /** Bytes of arguments of calls that are not answered. */
+  /** Bytes of arguments of calls without an answer yet. */
   arriving: { bytes: number };
 }
 
 /**
- * Makes a call for the sandbox, and sends what comes of it.
+ * Makes a call for the sandbox, and sends the answer.
  *
  * @throws Error, before it makes the call, when the sandbox breaks the protocol
  */
@@ -32,7 +32,7 @@ export function answerCall(traffic: CallTraffic, call: SandboxCall, signal: Abor
   const total = places.reduce((sum, { bytes }) => sum + bytes, 0);
   arriving.bytes += total;
   if (total > TOOL_VALUE_BYTES || arriving.bytes > MAX_ARRIVING_BYTES)
-    throw new Error(`Cannot take a call: its bytes are more than a program may send, got ${total}.`);
+    throw new Error(`Cannot take a call: it has more bytes than a program may send, got ${total}.`);
   const bytes = places.length === 0 ? undefined : receiveBytes(channel, places);
   const answer = async (): Promise<void> => {
     const reply = await broker.call({ id, target, name, ...argumentsOf(json) }, { signal, bytes });
@@ -43,7 +43,7 @@ export function answerCall(traffic: CallTraffic, call: SandboxCall, signal: Abor
   return answer();
 }
 
-/** What is no JSON is a call that fails, and no breach of the protocol: nobody on the way has read it. */
+/** Malformed JSON fails the call, but does not break the protocol: the sandbox passes the text on without parsing it. */
 function argumentsOf(json: Uint8Array): Pick<BrokerCall, 'args' | 'fault'> {
   if (json.length === 0) return { args: undefined };
   try {
@@ -54,7 +54,7 @@ function argumentsOf(json: Uint8Array): Pick<BrokerCall, 'args' | 'fault'> {
   }
 }
 
-/** Receives the bytes of a call; once they are dropped, what still comes of them is not kept. */
+/** Receives the bytes of a call. Bytes that arrive after `drop` are not kept. */
 function receiveBytes(channel: Channel, places: readonly StreamedBytes[]): IncomingBytes & { drop(): void } {
   const collected = places.map(({ stream, bytes }) => {
     const part = collect(bytes);
@@ -68,7 +68,7 @@ function receiveBytes(channel: Channel, places: readonly StreamedBytes[]): Incom
   };
 }
 
-/** Gathers a stream of a known size. */
+/** Collects a stream of a known size. */
 function collect(size: number): { reader: StreamReader; done: Promise<Uint8Array>; drop(): void } {
   const { promise: done, resolve, reject } = Promise.withResolvers<Uint8Array>();
   done.catch(() => undefined);
@@ -78,7 +78,7 @@ function collect(size: number): { reader: StreamReader; done: Promise<Uint8Array
   const reader: StreamReader = {
     data(chunk) {
       received += chunk.length;
-      if (received > size) throw new Error(`Cannot take bytes of a call: over ${size} of them.`);
+      if (received > size) throw new Error(`Cannot take bytes of a call: more than the announced ${size}.`);
       if (!dropped) addPiece(chunks, chunk);
     },
     end() {

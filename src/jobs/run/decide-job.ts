@@ -26,7 +26,7 @@ export interface DecidedJob {
   complete(result: JobResult): JobResult;
 }
 
-/** A job to run, or the end of the job without a sandbox. */
+/** A job to run, or the result of a job without a sandbox. */
 export type NextStep = { job: PreparedJob } | { ended: JobResult };
 
 type DecisionSurroundings = Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit' | 'span'>;
@@ -34,7 +34,7 @@ type DecisionSurroundings = Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' 
 /**
  * Asks a model to decide on a job with `select`, and prepares the job anew as decided. A decision for a text ends the job.
  *
- * @throws SkillcellError when we failed, or the model did
+ * @throws SkillcellError when we or the model failed
  */
 export async function decideJob(
   host: JobHost,
@@ -48,7 +48,7 @@ export async function decideJob(
   const { record, next } = await decideOn({ ...job, request }, host, model, surroundings);
   const decisionMs = performance.now() - started;
   void surroundings.emit({ type: 'decision', jobId: job.jobId, decision: structuredClone(record) });
-  // The decision took its time from the job's clock.
+  // The time of the decision counts against the job's clock.
   const jobTimeoutMs = Math.max(1, Math.round(limits.jobTimeoutMs - decisionMs));
   return {
     next: 'ended' in next ? next : { job: { ...next.job, limits: { ...limits, jobTimeoutMs } } },
@@ -59,7 +59,7 @@ export async function decideJob(
   };
 }
 
-/** A job of which code is asked for. */
+/** A codegen job. */
 type CodegenJob = PreparedJob & { request: { kind: 'codegen' } & CodegenOptions };
 
 async function decideOn(
@@ -68,7 +68,7 @@ async function decideOn(
   gateway: ModelGateway,
   { attempt, signal, budget, emit, span }: DecisionSurroundings,
 ): Promise<{ record: JobDecision; next: NextStep }> {
-  // Few jobs are decided on.
+  // Loaded lazily: few jobs use `select`.
   const { createDecision } = await import('../../models/decision/decide.ts');
   const { subsystem: skills } = job;
   const overdue = new AbortController();
@@ -137,7 +137,7 @@ function decisionOptions(
   };
 }
 
-/** A text is the whole of its job: its value, and its stdout. */
+/** The decided text is both the value and the stdout of the job. */
 function textEnding(job: PreparedJob, text: string, { block }: Decided): UnstartedEnding {
   const printed = Buffer.from(text.endsWith('\n') ? text : `${text}\n`);
   const skills = block && {
@@ -152,7 +152,7 @@ function textEnding(job: PreparedJob, text: string, { block }: Decided): Unstart
   };
 }
 
-/** How a decision ends that was cut short; undefined where the model or we have failed. */
+/** Ending of a job whose decision was interrupted; undefined if the model or we have failed. */
 function endingOf(
   error: unknown,
   { limits }: PreparedJob,

@@ -7,15 +7,15 @@ import { toolPatterns } from '../request/asked-tools.ts';
 import { unknownTools } from '../prepare/prepare-tools.ts';
 import { prepareJob, type PreparationOptions, type PreparedJob } from '../prepare/prepare-job.ts';
 
-/** A job that was decided on, and what of the decision it took over. */
+/** A job after its decision, and the parts of the decision that it took over. */
 export interface HandedOver {
   job: PreparedJob;
   handover: NonNullable<JobDecision['handover']>;
 }
 
 /**
- * Prepares a job anew as it was decided on: with its task, the outputs besides its own, and the chosen skills besides its own, those that
- * the policy of its consumer allows. What those skills bring comes with them.
+ * Prepares a job again with the task, outputs and skills of its decision, in addition to its own outputs and skills. Chosen skills that the
+ * policy of its consumer denies are left out; tools of the other chosen skills are included.
  *
  * @throws SkillcellError as `prepareJob`
  */
@@ -31,7 +31,7 @@ export async function handOver(
   const asking = { consumer, includeInternal, tools: [...tools.keys()] };
   const rows = options.skills?.resolve([...own, ...chosen], asking).rows.slice(own.length) ?? [];
   const refs = [...own, ...rows.flatMap(({ status, id }) => (status === 'loaded' && id !== undefined ? [id] : []))];
-  // The turn's sources keep the numbers that the decision has read.
+  // The sources keep the numbers that the decision has seen.
   const pool = block?.pool ?? globals.SOURCES_POOL;
   const expect = [...new Set([...globals.JOB.expect, ...outputs])];
   const prepared = await prepareJob(

@@ -3,7 +3,7 @@ import type { CallTotal, JobResult } from '../../contracts/jobs/result.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
 import type { SpanAttributes, SpanEnding } from '../tracing/trace-span.ts';
 
-/** What is known of a job before it runs, with the skills that it was decided to have. */
+/** Attributes of a job that are known after its decision and before it runs. */
 export function preparedAttributes({ language, active, tools }: PreparedJob): SpanAttributes {
   return {
     'skillcell.job.language': language,
@@ -12,7 +12,7 @@ export function preparedAttributes({ language, active, tools }: PreparedJob): Sp
   };
 }
 
-/** How the span of a job ends: with what can be counted of its result. */
+/** Ending of the span of a job: outcome, sandbox, usage and counts of its result. */
 export function jobEnding(result: JobResult): SpanEnding {
   const { outcome, usage, stdout, stderr, artifacts, omitted, codegen } = result;
   const totals = Object.values(result.callTotals);
@@ -40,7 +40,7 @@ export function jobEnding(result: JobResult): SpanEnding {
   };
 }
 
-/** How the span of a generation ends. */
+/** Ending of the span of a generation. */
 export function generationEnding({ attempts, skills, diagnostics }: Generation): SpanEnding {
   return {
     attributes: {

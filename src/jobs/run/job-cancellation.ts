@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 
-/** How a job is canceled: by its caller's signal, by `cancel`, or by the end of the orchestrator. */
+/** Cancellation of a job: by its caller's signal, by `cancel`, or by the end of the orchestrator. */
 export interface JobCancellation {
   /** Aborted by the first reason. */
   readonly signal: AbortSignal;
-  /** The reasons in the order in which they came. The first one counts, the others stay visible in the result. */
+  /** Reasons in the order of arrival. The first counts; the result shows the others as diagnostics. */
   readonly reasons: readonly string[];
   cancel(reason: unknown): void;
-  /** Passes the abort of a caller's signal on, with its reason; the returned function takes the listener away again. */
+  /** Follows a caller's signal: its abort cancels the job with its reason. The returned function removes the listener. */
   follow(signal: AbortSignal | undefined): () => void;
 }
 
@@ -33,7 +33,7 @@ export function createJobCancellation(): JobCancellation {
   };
 }
 
-/** A reason is whatever the caller gave: mostly an error, often a text. */
+/** A reason may be any value: mostly an error, often a text. */
 function textOf(reason: unknown): string {
   if (reason instanceof Error) return reason.message;
   if (typeof reason === 'string') return reason;

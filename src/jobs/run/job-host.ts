@@ -10,24 +10,24 @@ import type { SandboxSupply } from '../supply/sandbox-supply.ts';
 import type { SkillCodeSource } from '../request/skill-code-source.ts';
 import type { Tracing } from '../tracing/create-tracing.ts';
 
-/** What the jobs of one orchestrator share. */
+/** Shared state of the jobs of one orchestrator. */
 export interface JobHost {
   settings: OrchestratorSettings;
   queue: JobQueue;
   supply: SandboxSupply;
-  /** Absent where skills bring no code. */
+  /** Undefined where the code of skills is off. */
   skillCode: SkillCodeSource | undefined;
   artifacts: ArtifactStore;
   tracing: Tracing;
   journal: JobJournal | undefined;
-  /** The jobs between their acceptance and their end, by id. */
+  /** Jobs under way, from their request to their end, by id. */
   active: Map<string, JobCancellation>;
-  /** Ids of the sessions that are open or about to be. */
+  /** Ids of sessions that are open or being opened. */
   sessions: Set<string>;
-  /** The jobs that have a sandbox, by id. */
+  /** Jobs that have a sandbox, by id. */
   running: Map<string, PreparedJob>;
-  /** What jobs may name as their tools. */
+  /** Tools that any job may name. */
   tools: Tool[];
-  /** What the ends of sandboxes still do, after the callers of their jobs have their results. */
+  /** Ends of sandboxes that continue after the callers have their results. */
   leaving: BackgroundWork;
 }

@@ -3,9 +3,9 @@ import type { JobHost } from './job-host.ts';
 import type { PreparationOptions } from '../prepare/prepare-job.ts';
 
 /**
- * What the jobs of a host are prepared with.
+ * Options for preparing a job of a host.
  *
- * @param skills those that the job keeps
+ * @param skills the skills that the job keeps to its end
  */
 export function preparationOptions(
   { settings, tools, skillCode }: JobHost,

@@ -108,7 +108,7 @@ function takeMessage({ ground, broker, output, trace }: Begun, message: SandboxM
 
 const SESSION_MESSAGES: ReadonlySet<SandboxMessage['type']> = new Set(['cell', 'shown', 'files', 'filed']);
 
-/** Calls of the agent after a failed run: the open calls of that run are withdrawn, so that none has an effect after the agent heard of it. */
+/** Effects of a failed run, for the agent. The open calls of that run are withdrawn first, so that no effect follows the report. */
 function effectsOf(broker: Broker): string[] {
   broker.endAttempt();
   return broker.effects();
@@ -132,7 +132,7 @@ function hostCalls({ valueSchema }: PreparedJob, requests: AgentRequests, effect
   return new Map(calls);
 }
 
-/** Each attempt asks once, and each request for more once. */
+/** Maximum number of model calls: one for each attempt, and one for each request for more material. */
 function modelCallsOf({ globals }: PreparedJob): number | undefined {
   const { codegen } = globals.JOB;
   return codegen === undefined ? undefined : codegen.maxAttempts + (codegen.requests ?? 0);

@@ -45,7 +45,7 @@ export async function runAttempt(host: JobHost, job: PreparedJob, options: Attem
   }
 }
 
-/** An error makes no difference to a canceled job. */
+/** Returns the result of `work`; undefined if it failed and the job is canceled. */
 async function unlessCanceled<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

@@ -3,7 +3,7 @@ import type { HostMessage } from '../../protocol/messages/messages.ts';
 import type { EmitEvent } from '../events/event-stream.ts';
 import type { RunGround } from './run-ground.ts';
 
-/** Options of {@link createRunBroker}: its own, and those of the broker that differ between jobs and sessions. */
+/** Options of {@link createRunBroker}: its own, and the options of the broker that differ between jobs and sessions. */
 export type RunBrokerOptions = Partial<BrokerOptions> & {
   emit: EmitEvent;
   /** Number of the run in a session. */

@@ -23,7 +23,7 @@ export interface RunGround {
   traffic: Omit<CallTraffic, 'broker'>;
 }
 
-/** The runs of one sandbox: those of a job's program, or those of a session. */
+/** The runs of one sandbox: of a job's program, or of a session. */
 export interface SandboxRuns {
   /** The job has its sandbox and is about to be sent. */
   begin(ground: RunGround): void;

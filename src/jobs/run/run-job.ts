@@ -48,9 +48,9 @@ interface JobRun {
 }
 
 /**
- * Runs one job in one sandbox that has served none. The owner of the sandbox ends it.
+ * Runs one job in one fresh sandbox. The caller must end the sandbox afterwards.
  *
- * @param runs the runs of the job's program, or those of its session
+ * @param runs the runs of the job's program, or of its session
  * @throws SkillcellError when we failed: never because of user code
  */
 export async function runJob(
@@ -117,7 +117,7 @@ function takeMessage(run: JobRun, message: SandboxMessage): void {
   else if (message.type === 'result') ending.settle({ kind: 'result', result: message.result });
 }
 
-/** Skills that came by request join those that the job began with. */
+/** Adds requested skills to the skills that the job began with. */
 function withMore(first: ResultSkills, { active }: ResultSkills): ResultSkills {
   return { ...first, active: [...new Set([...first.active, ...active])] };
 }
@@ -143,7 +143,7 @@ function faultError(message: SandboxMessage & { type: 'fault' }, { modelFailure 
   return new SkillcellError(code, message.message, { diagnostics: message.diagnostics });
 }
 
-/** A model without an answer is a failure of ours, except where it was too slow or the job was ended anyway. */
+/** A model without an answer is our failure, unless it was too slow or the job was ended anyway. */
 function throwModelFailure({ runs, ground }: JobRun): void {
   const failure = runs.modelFailure;
   if (failure !== undefined && failure.name !== 'ModelTimeout' && ground.ending.canceledFor === undefined)

@@ -8,7 +8,7 @@ import { sendSkills } from '../prepare/skill-archives.ts';
 
 const MIB = 1024 * 1024;
 
-/** Sends a job and all that belongs to it into its sandbox, as fast as the sandbox takes it. */
+/** Sends a job with its skills, files and stdin to its sandbox, with backpressure. */
 export async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<void> {
   const { trees, files, stdin } = job;
   const open = (isNeeded: boolean): StreamWriter | undefined => (isNeeded ? channel.openStream() : undefined);

@@ -3,35 +3,35 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
 
-/** A kept workspace that one session goes on with, and nobody else meanwhile. */
+/** A kept workspace that one session resumes; no other session can claim it meanwhile. */
 export interface ClaimedWorkspace {
   read(): Buffer;
-  /** The session did not begin, or we failed: it is there for the next one. Does nothing once it is dropped. */
+  /** Gives the archive back, if the session did not begin or we failed. Does nothing after `drop`. */
   release(): void;
-  /** The session went on and left it behind. */
+  /** Removes the archive: the session has begun and no longer needs it. */
   drop(): void;
 }
 
 /**
- * Claims an archive for this process: it gets a name with its owner, which succeeds for one only. What a dead owner claimed counts as if it
- * had been released, unless a newer archive has taken its place.
+ * Claims an archive for this process by renaming it to a name with its owner, which only one process can do. A claim of a dead owner counts
+ * as released, unless a newer archive has taken its place.
  *
  * @param folder holds the archives
- * @param name the archive's name there, which no other one's begins with
- * @returns undefined where there is none, or a living owner has it
+ * @param name file name of the archive; no other name in the folder may begin with it
+ * @returns undefined where there is no archive, or a living owner has it
  */
 export function claimWorkspace(folder: string, name: string): ClaimedWorkspace | undefined {
   const place = join(folder, name);
   const claimed = claimedPlace(folder, name);
   const left = abandoned(folder, name);
   const [newest] = newestFirst([place, ...left]);
-  // First: somebody who looks when the newest one is taken finds nothing older that would be left.
+  // Older archives go first: otherwise another process could claim one of them after the newest is taken.
   for (const older of left) if (older !== newest) rmSync(older, { force: true });
   if (newest === undefined || isMissed(() => renameSync(newest, claimed))) return undefined;
   return {
     read: () => readFileSync(claimed),
     release() {
-      // By a link, which never takes the place of a newer one.
+      // A link never replaces a newer archive.
       isMissed(() => linkSync(claimed, place));
       rmSync(claimed, { force: true });
     },
@@ -39,12 +39,12 @@ export function claimWorkspace(folder: string, name: string): ClaimedWorkspace |
   };
 }
 
-/** Where an archive lies that only this process may take. */
+/** Path of an archive that only this process may take. */
 export function claimedPlace(folder: string, name: string): string {
   return join(folder, `${name}.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}`);
 }
 
-/** Those that are there: a dead owner may have left what it went on with beside what it kept anew. */
+/** The paths that exist. A dead owner may have left two: the archive that it resumed and the archive that it kept anew. */
 function newestFirst(paths: readonly string[]): string[] {
   const written = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return paths
@@ -56,7 +56,7 @@ function newestFirst(paths: readonly string[]): string[] {
     .map(({ path }) => path);
 }
 
-/** What dead owners had claimed, or had not published. */
+/** Archives that dead owners had claimed, or had not published. */
 function abandoned(folder: string, name: string): string[] {
   const names = readdirSync(folder).filter((found) => {
     const owner = found.startsWith(`${name}.`) ? parseOwnerName(found.slice(name.length + 1)) : undefined;
@@ -65,7 +65,7 @@ function abandoned(folder: string, name: string): string[] {
   return names.map((found) => join(folder, found));
 }
 
-/** Whether a file is not there any more, or another one is in its place. */
+/** Whether the move failed because the source is gone or the target exists. */
 function isMissed(move: () => void): boolean {
   try {
     move();

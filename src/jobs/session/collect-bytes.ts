@@ -1,7 +1,7 @@
 import { addPiece } from '../../protocol/channel/add-piece.ts';
 import type { StreamReader } from '../../protocol/channel/channel.ts';
 
-/** Gathers a stream of at most so many bytes; a sandbox that sends more breaks its channel. */
+/** Collects a stream of at most `maxBytes`; a sandbox that sends more breaks its channel. */
 export function collectBytes(maxBytes: number, whole: (bytes: Buffer) => void): StreamReader {
   const pieces: Buffer[] = [];
   let size = 0;

@@ -17,42 +17,42 @@ import { collectBytes } from './collect-bytes.ts';
 
 const TEXT = /^text\/|^application\/(?:json|javascript|xml|geo\+json|[\w.-]+\+(?:json|xml))$|\+xml$/i;
 
-/** How long after a run's clock and grace its sandbox may take to say what came of it. */
+/** Time for the sandbox to report a run, after the run's clock and grace. */
 const HAND_OVER_MS = 10_000;
 
-/** One run as the host asks for it. */
+/** One run of a session, as the host orders it. */
 export interface RunOrder {
   run: number;
-  /** The one that it begins in. */
+  /** Epoch in which the run begins. */
   epoch: number;
   language: string;
   code: string;
   env: Record<string, string> | undefined;
   timeoutMs: number;
-  /** Holds each tool to its calls in all runs of the session. */
+  /** Enforces the call limit of each tool over all runs of the session. */
   admit: AdmitCall;
   emit(event: JobEvent): Promise<void>;
 }
 
-/** The host's side of one run. */
+/** Host-side state of one run. */
 export interface HostRun {
   readonly run: number;
-  /** What came of it. Rejects when we failed. */
+  /** Result of the run. Rejects when we failed. */
   readonly result: Promise<SessionRun>;
   interrupt(): void;
-  /** The code has written something, which comes on two streams. What writes nothing has none. */
+  /** The code writes its first output, which comes on two streams. Code without output has no streams. */
   begin(message: SandboxMessage & { type: 'run' }): void;
-  /** The code shows something, whose bytes come on a stream. */
+  /** The code shows a result; its bytes come on a stream. */
   show(message: SandboxMessage & { type: 'shown' }): void;
   settle(cell: CellResult): void;
   call(call: SandboxCall, signal: AbortSignal): Promise<void>;
-  /** The sandbox is over. */
+  /** The sandbox has ended. */
   lose(fault: Error | undefined): void;
-  /** What the code has called; undefined where that is nothing. */
+  /** Calls of the code; undefined before the first. */
   readonly calls: { rows: CallRow[]; totals: Record<string, CallTotal> } | undefined;
 }
 
-/** Sends a run to its sandbox. Its span stands below the active span of the caller. */
+/** Sends a run to its sandbox. Its span is a child of the caller's active span. */
 export function startRun(ground: RunGround, order: RunOrder, tracing: Tracing): HostRun {
   const { job, sandbox, ending, traffic, span: jobSpan } = ground;
   const { channel } = sandbox;
@@ -61,11 +61,11 @@ export function startRun(ground: RunGround, order: RunOrder, tracing: Tracing): 
   const done = Promise.withResolvers<SessionRun>();
   done.promise.catch(() => undefined);
   const clock = startClock(timeoutMs + limits.graceMs + HAND_OVER_MS, () => ending.cancel('timeout'));
-  // The opener of the session may be long gone; the id names the session.
+  // The span that opened the session may have ended long ago: the id links the two.
   const span = tracing.begin('run', { 'skillcell.job.id': jobId, 'skillcell.run.number': run }, jobSpan);
   const started = performance.now();
   let stopped = false;
-  // Made at the first call and the first output: a short run costs little more than its messages.
+  // Created at the first call and the first output, so that a short run stays cheap.
   let broker: Broker | undefined;
   let output: OutputCollector | undefined;
   let openStreams = 0;
@@ -127,7 +127,7 @@ export function startRun(ground: RunGround, order: RunOrder, tracing: Tracing): 
         throw new Error('results that are more than a run may show');
       openStreams += 1;
       const take = (whole: Buffer): void => {
-        if (whole.length !== bytes) throw new Error('a result that is not what was announced');
+        if (whole.length !== bytes) throw new Error('a result of another size than was announced');
         const result = readResult(forms, whole);
         results.push(result);
         void emit({ type: 'result', jobId, run, result });
@@ -157,7 +157,7 @@ export function startRun(ground: RunGround, order: RunOrder, tracing: Tracing): 
   };
 }
 
-/** A result of a run from its forms and the bytes of all: texts as texts, other forms as bytes. */
+/** Builds a result of a run from its forms and their joined bytes: text forms as strings, other forms as bytes. */
 function readResult(forms: readonly ResultForm[], bytes: Buffer): SessionResult {
   let offset = 0;
   const data = forms.map(({ mediaType, bytes: size }): [string, string | Uint8Array] => {
@@ -168,7 +168,7 @@ function readResult(forms: readonly ResultForm[], bytes: Buffer): SessionResult 
   return withJson({ data: Object.fromEntries(data) });
 }
 
-/** In JSON the bytes are base64, as in notebooks. */
+/** Bytes become base64 in JSON, as in notebooks. */
 function withJson(result: SessionResult): SessionResult {
   const toJSON = (): object => {
     const forms = Object.entries(result.data).map(([mediaType, form]) => [
@@ -180,7 +180,7 @@ function withJson(result: SessionResult): SessionResult {
   return Object.defineProperty(result, 'toJSON', { value: toJSON });
 }
 
-/** Bytes that the forms announce, all together. */
+/** Sum of the announced bytes of all forms. */
 function announcedBytes(forms: readonly ResultForm[]): number {
   return forms.reduce((sum, { bytes }) => sum + bytes, 0);
 }

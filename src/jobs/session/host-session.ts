@@ -37,37 +37,37 @@ interface SessionCalls {
   readonly totals: Record<string, CallTotal>;
 }
 
-/** What a session is made of. */
+/** Options of {@link createHostSession}. */
 export interface HostSessionOptions {
   id: string;
   host: JobHost;
   options: SessionOptions;
   kept: KeptWorkspaces | undefined;
-  /** What it goes on with. */
+  /** The workspace that it resumes. */
   claim: ClaimedWorkspace | undefined;
 }
 
-/** The host's side of one session. */
+/** Host-side state of one session. */
 export interface HostSession {
-  /** The runs of the sandbox of its job. */
+  /** Runs of the sandbox of its job. */
   runs: SandboxRuns;
   /** Resolves when the first run can be sent. */
   opened: Promise<void>;
-  /** @throws SkillcellError where it is over already */
+  /** @throws SkillcellError `session.ended` if the session is over already */
   requireOpen(): void;
-  /** The job is over: completes its result. */
+  /** Completes the result of the job, which is over. */
   finish(result: JobResult): JobResult;
-  /** Its result is there, or never will be: others may go on with its workspace. */
+  /** Lets other sessions resume the workspace: the job has its result, or never gets one. */
   publish(): void;
-  /** What its caller has of it. */
+  /** The session as its caller sees it. */
   face(ended: Promise<JobResult>): Session;
 }
 
-/** Of what is left out of a kept workspace. */
+/** Omitted files that a diagnostic names. */
 const NAMED_OMITTED = 20;
 const SILENT: EmitEvent = () => Promise.resolve();
 
-/** Creates the host's side of one session, before its job is accepted. */
+/** Creates the host-side state of one session, before its job is accepted. */
 export function createHostSession({ id, host, options, kept, claim }: HostSessionOptions): HostSession {
   const { settings, queue } = host;
   const opened = Promise.withResolvers<void>();
@@ -105,19 +105,19 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   };
   const endIdle = async (): Promise<void> => {
     const exporting = kept === undefined ? [] : [files.export()];
-    // The export is work as well: what begins from here on is its caller's, who is then no longer idle.
+    // The export itself counts as work. Work that begins after it comes from the caller, who is then no longer idle.
     const isDisturbed = idle.watch();
     const [exported] = await Promise.allSettled(exporting);
     if (over !== undefined || isDisturbed()) return;
     if (exported !== undefined) keepWorkspace(exported);
     notes.push(diagnostic('session.ended', `The session did nothing for ${idle.limitMs / 1000} s.`));
-    sendEnd('it did nothing for its time');
+    sendEnd('it was idle for too long');
   };
   const keepWorkspace = (exported: PromiseSettledResult<SessionExport>): void => {
     try {
       if (exported.status === 'rejected') throw exported.reason;
       const { archive, omitted } = exported.value;
-      if (!isWholeExport(exported.value)) throw new Error('it has more entries than are looked at.');
+      if (!isWholeExport(exported.value)) throw new Error('it has more entries than an export can list.');
       unpublished = kept?.keep(id, archive);
       if (omitted.length > 0) notes.push(diagnostic('file.omitted', leftOut(omitted)));
     } catch (error) {
@@ -126,7 +126,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       notes.push(diagnostic('session.ended', `Its workspace could not be kept: ${(error as Error).message}`));
     }
   };
-  /** Whether what it went on with is still all that is left of it: it never began, or could not be kept anew. */
+  /** Whether the resumed workspace is still the only copy: the session never began, or its workspace could not be kept anew. */
   let needsClaim = true;
   let unpublished: UnpublishedWorkspace | undefined;
 
@@ -213,7 +213,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     const number = (runs += 1);
     const { signal } = runOptions;
     const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
-    // With no other one there, nothing has to be waited for.
+    // The first run in line waits for none.
     const before = waiting === 1 ? undefined : turn;
     const work = (async () => {
       try {
@@ -227,7 +227,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
         waiting -= 1;
       }
     })();
-    // One that leaves the line early lets nobody pass those before it.
+    // A run that leaves the line early must not let later runs overtake earlier ones.
     turn = Promise.allSettled([before, work]);
     return await idle.during(work);
   };
@@ -257,7 +257,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       try {
         unpublished?.publish();
       } catch (error) {
-        // It is there for others when this process has ended.
+        // Other processes can claim it after this process has ended.
         settings.logger?.error({ sessionId: id, err: error }, 'the workspace of a session could not be published');
       }
     },
@@ -289,14 +289,14 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
 function leftOut(omitted: readonly OmittedFile[]): string {
   const named = omitted.slice(0, NAMED_OMITTED).map(({ path, reason }) => `${path} (${reason})`);
   const more = omitted.length - named.length;
-  // Of very many the last row only counts.
+  // When there are very many, the last row only holds a count.
   const counted = omitted.at(-1)?.path === '…' ? `over ${more}` : `${more}`;
   return `Left out of the kept workspace: ${named.join(', ')}${more > 0 ? `, and ${counted} more` : ''}.`;
 }
 
-/** What belongs to no run breaks the protocol. */
+/** A message without a current run breaks the protocol. */
 function requireCurrent(current: HostRun | undefined, run: number): HostRun {
-  if (current?.run !== run) throw new Error(`something of a run that is not under way, got ${run}`);
+  if (current?.run !== run) throw new Error(`a message of a run that is not under way, got ${run}`);
   return current;
 }
 
@@ -304,15 +304,14 @@ function requireRunnable(language: string, code: string): void {
   const definition = findLanguage(language);
   if (definition?.session === undefined) throw invalid(`language has no interpreter that stays open, got ${language}`);
   if (definition.reads === 'strings' && code.includes('\0'))
-    throw invalid('code holds a NUL character, which no shell takes');
+    throw invalid('code must not hold a NUL character, which no shell takes');
 }
 
 function requireTime(timeoutMs: number | undefined, most: number): void {
-  if (timeoutMs !== undefined && timeoutMs > most)
-    throw invalid(`timeoutMs is over what is allowed, ${most}, got ${timeoutMs}`);
+  if (timeoutMs !== undefined && timeoutMs > most) throw invalid(`timeoutMs must be at most ${most}, got ${timeoutMs}`);
 }
 
-/** Creates an empty sum. */
+/** Creates an empty sum of calls. */
 function sumCalls(): SessionCalls {
   const rows: CallRow[] = [];
   const totals = new Map<string, CallTotal>();

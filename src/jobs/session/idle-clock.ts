@@ -1,15 +1,15 @@
-/** Ends what does nothing for too long. */
+/** Detects that a session was idle for too long. */
 export interface IdleClock {
   readonly limitMs: number;
   start(): void;
-  /** Work that is no idleness. */
+  /** Stops the clock until the work ends. */
   during<T>(work: Promise<T>): Promise<T>;
-  /** The returned function says whether more work has begun since. */
+  /** The returned function tells whether new work has begun since. */
   watch(): () => boolean;
   stop(): void;
 }
 
-/** Creates a clock that stands still until it is started, and while there is work. */
+/** Creates a clock that is stopped until `start`, and during work. `limitMs` is in milliseconds. */
 export function createIdleClock(limitMs: number, onIdle: () => void): IdleClock {
   let timer: NodeJS.Timeout | undefined;
   let working = 0;

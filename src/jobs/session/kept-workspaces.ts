@@ -4,20 +4,20 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { removeTorn, syncFolder, writeAside } from '../../durable/durable-file.ts';
 import { claimedPlace, claimWorkspace, type ClaimedWorkspace } from './claimed-workspace.ts';
 
-/** Workspaces of sessions that ended because they did nothing, as archives in the state folder. */
+/** Workspaces of sessions that ended because they were idle, as archives in the state folder. */
 export interface KeptWorkspaces {
   /**
-   * Returns once it is on the disk, where it is for nobody until it is published, or its host dies: who goes on with it counts attempts by the
-   * results that are there.
+   * Returns once the archive is on the disk. No session can claim it until it is published or its host dies: a resumed session counts its
+   * attempts by the recorded results, so the result must come first.
    *
    * @throws SkillcellError `state.write-failed`
    */
   keep(sessionId: string, archive: Uint8Array): UnpublishedWorkspace;
-  /** For one session at a time, of whatever process. @throws SkillcellError `session.unknown` where none is kept, or it is claimed */
+  /** Claims for one session of one process. @throws SkillcellError `session.unknown` if no workspace is kept, or it is claimed */
   claim(sessionId: string): ClaimedWorkspace;
 }
 
-/** A kept workspace of a session that has no result yet. */
+/** A kept workspace of a session without a result yet. */
 export interface UnpublishedWorkspace {
   publish(): void;
 }
@@ -57,7 +57,7 @@ export function openKeptWorkspaces(stateDir: string): KeptWorkspaces {
   };
 }
 
-/** One that was kept by an earlier session of this id gives way. */
+/** Replaces the archive of an earlier session with this id. */
 function publish(unpublished: string, folder: string, name: string): void {
   renameSync(unpublished, join(folder, name));
   syncFolder(folder);

@@ -18,22 +18,21 @@ import { checkSession } from './session-schema.ts';
 
 const MIB = 1024 * 1024;
 
-/** What opens a session. */
+/** Options of {@link openSession}. */
 export interface OpenSessionOptions {
-  /** Takes the job's end, so that the orchestrator's own end waits for it. */
+  /** Receives the end of the job, so that closing the orchestrator waits for it. */
   onJob(result: Promise<JobResult>): void;
-  /** Refuses a session that may not be opened now. */
+  /** Throws if no session may be opened now. */
   check(): void;
 }
 
 /**
- * Opens a session: a job that is accepted and recorded as any other, and takes a place among those that run only while one of its runs
- * does.
+ * Opens a session: a job that is accepted and recorded like any other. It takes a place in the job queue only during its runs.
  *
  * @throws SkillcellError `session.too-many`, `session.unknown`, or as for any job
  */
 export async function openSession(host: JobHost, given: SessionOptions, options: OpenSessionOptions): Promise<Session> {
-  // What no type checker has seen is refused below.
+  // Not checked yet: a malformed value is refused below.
   const { resume, sessionId } = Object(given) as SessionOptions;
   const id = resume ?? sessionId ?? randomUUID();
   const span = host.tracing.begin('job', { 'skillcell.job.id': id, 'skillcell.job.kind': 'session' });
@@ -63,7 +62,7 @@ async function open(
     session = createHostSession({ id, host, options: given, kept, claim });
     const jobTimeoutMs =
       own.sessionTimeoutMs ?? Math.min(SESSION_MS, settings.ceilings.jobTimeoutMs ?? LIMIT_CEILINGS.jobTimeoutMs);
-    // A session has its place in the number of sessions; what its runs need they wait for one by one.
+    // The session itself counts against maxSessions only; each run waits for a place in the host's queue.
     const queue = createJobQueue(1, 0);
     const attempt = host.journal?.nextAttempt(id) ?? 1;
     const request = { ...ofJob, kind: 'session' as const, jobId: id, files, limits: { ...ofJob.limits, jobTimeoutMs } };
@@ -98,7 +97,7 @@ async function readKept(claim: ClaimedWorkspace, { limits }: SessionOptions): Pr
   return await readArchive(claim.read(), { files: LIMIT_CEILINGS.workspaceInodes, bytes });
 }
 
-/** What is kept, and what is given: the latter in its place where both have a file. */
+/** Files of the kept workspace and given files; a given file replaces the kept file of the same destination. */
 function joined(kept: InputFile[], given: NonNullable<SessionOptions['files']>): NonNullable<SessionOptions['files']> {
   if (kept.length === 0) return given;
   const files = fileList(given);

@@ -3,17 +3,17 @@ import type { InputFile } from '../../contracts/jobs/job.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { shownPathFault } from '../../protocol/files/shown-path.ts';
 
-/** What an archive may hold. */
+/** Limits of an archive. */
 export interface ArchiveCaps {
   files: number;
   bytes: number;
 }
 
 /**
- * Reads the regular files of a TAR archive, as input files of a job. Folders need not be named; links, devices, two entries of one
+ * Reads the regular files of a TAR archive, as input files of a job. Folders need no entries. Links, devices, two entries with the same
  * name, and paths that leave the workspace are refused.
  *
- * @throws SkillcellError `archive.refused`, before anything of it is used
+ * @throws SkillcellError `archive.refused`, before any of its files is used
  */
 export async function readArchive(archive: Uint8Array, caps: ArchiveCaps): Promise<InputFile[]> {
   const { extract } = await import('tar-stream');
@@ -34,7 +34,7 @@ export async function readArchive(archive: Uint8Array, caps: ArchiveCaps): Promi
       if (type !== 'file' && type !== 'contiguous-file')
         throw refused(`an entry is no regular file, got ${type ?? 'none'}`);
       requireName(path);
-      if (files.has(path)) throw refused(`a name is there twice, got ${JSON.stringify(path)}`);
+      if (files.has(path)) throw refused(`two entries have the same name, got ${JSON.stringify(path)}`);
       if (files.size >= caps.files) throw refused(`over ${caps.files} files`);
       total += size;
       if (!(size >= 0) || total > caps.bytes) throw refused(`over ${caps.bytes} bytes`);
@@ -52,7 +52,7 @@ export async function readArchive(archive: Uint8Array, caps: ArchiveCaps): Promi
   return [...files.values()];
 }
 
-/** As `tar` writes names: `./data/a.csv`, `data/`. */
+/** Normalizes names as `tar` writes them: `./data/a.csv`, `data/`. */
 function plainPath(name: string): string {
   return withoutEnd(name.replace(/^(?:\.\/)+/, '').replace(/^\.$/, ''), '/');
 }

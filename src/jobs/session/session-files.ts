@@ -25,7 +25,7 @@ import type { RunGround } from '../run/run-ground.ts';
 import * as z from 'zod/mini';
 import { parseBoundedJson } from '../../protocol/channel/bounded-json.ts';
 
-/** The longest path, each of its bytes escaped, and the other fields. */
+/** Enough for the longest path with each byte escaped, and the other fields. */
 const LINE_BYTES = 32 * 1024;
 const FAULT_CHARACTERS = 200;
 const rowSchema = z.strictObject({
@@ -42,7 +42,7 @@ const MOST_OMITTED = 200;
 /** The output folder. */
 const OUTPUT = 'out';
 
-/** The files of a session, and what takes the sandbox's answers. */
+/** Host-side state of a session's files. */
 export interface HostFiles {
   files: SessionFiles;
   export(): Promise<SessionExport>;
@@ -50,23 +50,23 @@ export interface HostFiles {
   end(error: Error): void;
 }
 
-/** An operation that has no answer yet. */
+/** An operation without an answer yet. */
 interface Operation {
-  /** Where it was asked for: the session may be closed when it is answered. */
+  /** Channel of the request: the session may be closed when the answer comes. */
   channel: Channel;
   maxBytes: number;
   bytes: Buffer;
-  /** Whether a stream is under way. */
+  /** Whether its stream is under way. */
   open: boolean;
   answer: { error?: string } | undefined;
   done: PromiseWithResolvers<Buffer>;
 }
 
 /**
- * Creates the host's side of a session's files: the sandbox does what is asked, and all that it says is checked.
+ * Creates the host-side state of a session's files. The sandbox performs the operations; all its answers are checked.
  *
- * @param ground throws where the session has ended
- * @param busy told of each operation
+ * @param ground throws if the session has ended
+ * @param busy wraps each operation, so that the session does not count as idle
  */
 export function createHostFiles(ground: () => RunGround, busy: <T>(work: Promise<T>) => Promise<T>): HostFiles {
   const operations = new Map<number, Operation>();
@@ -102,7 +102,7 @@ export function createHostFiles(ground: () => RunGround, busy: <T>(work: Promise
     } catch (error) {
       throw typeof error === 'string' ? unreadable(op, path, error) : error;
     } finally {
-      // What still comes of it is taken, and is nobody's.
+      // A late answer is still received, and then dropped.
       if (operation.answer !== undefined && !operation.open) operations.delete(id);
     }
   };
@@ -148,7 +148,7 @@ export function createHostFiles(ground: () => RunGround, busy: <T>(work: Promise
       if (message.type !== 'files' && message.type !== 'filed') return;
       const operation = operations.get(message.id);
       if (operation === undefined || operation.answer !== undefined)
-        throw new Error('an answer about files that nobody asked for');
+        throw new Error('an answer about files without a request');
       if (message.type === 'filed') {
         operation.answer = message.error === undefined ? {} : { error: message.error };
         return settle(message.id, operation);
@@ -169,7 +169,7 @@ export function createHostFiles(ground: () => RunGround, busy: <T>(work: Promise
   };
 }
 
-/** Reads what the sandbox has listed: hostile, and refused where it has no such form. */
+/** Reads a list from the sandbox: hostile input, refused if it is malformed. */
 async function readable<T>(op: FileOperation, text: Buffer, read: (text: Buffer) => T | Promise<T>): Promise<T> {
   try {
     return await read(text);
@@ -185,7 +185,7 @@ function listed(text: Buffer): SessionFile[] {
   });
 }
 
-/** The regular files of an export as an archive; of the rest it is said why it is not there. */
+/** The regular files of an export as an archive; the other entries are listed with their reasons. */
 async function archiveOf(text: Buffer): Promise<SessionExport> {
   const omitted: OmittedFile[] = [];
   let unnamed = 0;
@@ -206,12 +206,12 @@ async function archiveOf(text: Buffer): Promise<SessionExport> {
   return { archive: Buffer.concat(pieces), omitted };
 }
 
-/** Whether all entries of the workspace were looked at, so that what is in neither list is not there. */
+/** Whether the export covers all entries of the workspace. */
 export function isWholeExport({ omitted }: SessionExport): boolean {
   return omitted.at(-1)?.reason !== CUT_ROW.fault;
 }
 
-/** Why an entry is not in an archive; a folder is there with what it holds. */
+/** Why an entry is not in an archive. A folder needs no entry: its files imply it. */
 function faultOf({ path, kind, fault }: WorkspaceRow): string | undefined {
   // Every session has an output folder from its start.
   if (kind === 'folder' && (fault === undefined || (path === OUTPUT && fault === EMPTY_FOLDER))) return undefined;
@@ -238,27 +238,28 @@ const VERBS: Record<FileOperation, string> = {
   export: 'export the workspace',
 };
 
-/** What the sandbox gives as a reason are words of hostile code. */
+/** `reason` comes from the sandbox and is hostile text. */
 function unreadable(op: FileOperation, path: string, reason: string, cause?: unknown): SkillcellError {
   const place = path === '' ? '' : `, got ${JSON.stringify(path)}`;
   const message = `Cannot ${VERBS[op]} of the session: ${printablePath(reason)}${place}.`;
   return new SkillcellError('file.unreadable', message, { cause });
 }
 
-/** Reads entries of a workspace: a line of JSON each; with `withBytes` the bytes of a file follow its line. Hostile until read. */
+/** Reads the entries of a workspace, each a line of JSON; with `withBytes` the bytes of a file follow its line. The text is hostile. */
 export function* readRows(text: Buffer, withBytes: boolean): Generator<{ row: WorkspaceRow; content: Buffer }> {
   let rows = 0;
   for (let offset = 0; offset < text.length;) {
-    // The last one may say that there are more.
-    if ((rows += 1) > MOST_ROWS + 1) throw new Error('a list of more files than are told at once');
+    // One row more may say that the list was cut.
+    if ((rows += 1) > MOST_ROWS + 1) throw new Error(`the list has more than ${MOST_ROWS} files`);
     const end = text.indexOf(10, offset);
-    if (end < 0 || end - offset > LINE_BYTES) throw new Error('a list of files without an end of its line');
+    if (end < 0 || end - offset > LINE_BYTES)
+      throw new Error(`a line of the list does not end within ${LINE_BYTES} bytes`);
     const parsed = z.safeParse(rowSchema, parseBoundedJson(text.subarray(offset, end), { maxBytes: LINE_BYTES }));
-    if (!parsed.success) throw new Error('a list of files of no known form');
+    if (!parsed.success) throw new Error('the list has an unknown form');
     const row = parsed.data as WorkspaceRow;
     offset = end + 1;
     const size = withBytes && row.kind === 'file' && row.fault === undefined ? row.bytes : 0;
-    if (offset + size > text.length) throw new Error('a list of files that ends early');
+    if (offset + size > text.length) throw new Error('the list ends early');
     yield { row, content: text.subarray(offset, offset + size) };
     offset += size;
   }

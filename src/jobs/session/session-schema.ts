@@ -38,13 +38,13 @@ const runSchema = z.strictObject({
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 });
 
-/** Options of a session: its own, and those of its job. */
+/** Options of a session, split into its own and the options of its job. */
 export interface SplitOptions {
   own: Pick<SessionOptions, 'sessionId' | 'resume' | 'idleTimeoutMs' | 'sessionTimeoutMs'>;
   ofJob: Omit<SessionOptions, 'sessionId' | 'resume' | 'idleTimeoutMs' | 'sessionTimeoutMs'>;
 }
 
-/** Checks the options of a session; what depends on the orchestrator is checked with its job. @throws SkillcellError `job.invalid` */
+/** Checks the options of a session; limits of the orchestrator are checked with its job. @throws SkillcellError `job.invalid` */
 export function checkSession(given: SessionOptions): SplitOptions {
   checkOptions(sessionSchema, given, { action: 'open the session', whole: 'the session', code: 'job.invalid' });
   const { sessionId, resume, idleTimeoutMs, sessionTimeoutMs, ...ofJob } = given;
@@ -53,7 +53,7 @@ export function checkSession(given: SessionOptions): SplitOptions {
   return { own: { sessionId, resume, idleTimeoutMs, sessionTimeoutMs } as SplitOptions['own'], ofJob };
 }
 
-/** Checks one run of a session. @throws SkillcellError `job.invalid`, naming the field */
+/** Checks one run of a session. @throws SkillcellError `job.invalid`, with the name of the field */
 export function checkRun(code: string, options: SessionRunOptions): void {
   checkOptions(runSchema, { ...options, code }, { action: 'run the code', whole: 'the run', code: 'job.invalid' });
   checkEnv(options.env ?? {});

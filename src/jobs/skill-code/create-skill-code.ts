@@ -13,14 +13,14 @@ import type { SkillCodeJob, SkillCodeSource } from '../request/skill-code-source
 import { createSkillCopies, isTrusted, type SkillCopies } from './skill-copies.ts';
 import { startSkillSandbox, type SkillSandbox, type SkillSandboxes } from './skill-sandbox.ts';
 
-/** Descriptions that are kept for later jobs; the oldest goes first. */
+/** Descriptions kept for later jobs; the oldest goes first. */
 const KEPT_DESCRIPTIONS = 1_000;
 
 /** Options of {@link createSkillCode}. */
 export interface SkillCodeOptions extends Omit<SkillSandboxes, 'prepare'> {
-  /** Of the sandboxes, so that warm ones fit. */
+  /** Limits of the sandboxes: the same as in the pool, so that warm sandboxes fit. */
   limits: SandboxLimits;
-  /** `host`: the code of trusted skills is loaded into this process, and that of others not at all. */
+  /** `host` loads the code of trusted skills into this process, and refuses the code of other skills. */
   mode: 'sandbox' | 'host';
   trustedRoots: readonly string[];
 }
@@ -31,12 +31,12 @@ interface Code {
   part: SkillCodePart;
 }
 
-/** What starting code takes. */
+/** Options for starting the code of a skill. */
 interface Starting extends SkillCodeOptions {
   copies: SkillCopies;
 }
 
-/** Code of a skill that runs for a job, once it is known to be what it was. */
+/** Code of a skill that runs for a job. `checked` resolves once its tools are the described ones. */
 interface RunningCode {
   sandbox: SkillSandbox;
   checked: Promise<void>;
@@ -49,7 +49,7 @@ interface OpenJob {
   changed: AbortController;
 }
 
-/** Creates the source of tools that skills bring as code, which runs in a sandbox of its own for each skill and job. */
+/** Creates the source of tools that skills bring as code. The code runs in a sandbox of its own for each skill and job. */
 export function createSkillCode(given: SkillCodeOptions): SkillCodeSource {
   const options: Starting = { ...given, copies: createSkillCopies() };
   const known = new Map<string, Promise<Tool[]>>();
@@ -71,14 +71,14 @@ export function createSkillCode(given: SkillCodeOptions): SkillCodeSource {
     }
   };
 
-  /** One sandbox describes for all jobs that want to know. */
+  /** One description serves all jobs. */
   const describeOnce = (job: SkillCodeJob, code: Code): Promise<Tool[]> => {
     const key = keyOf(code);
     const found = known.get(key);
     if (found !== undefined) return found;
     const made = describe(job, code);
     known.set(key, made);
-    // The next job may have more luck.
+    // A failure is not cached: the next job tries again.
     made.catch(() => known.delete(key));
     const [oldest] = known.keys();
     if (known.size > KEPT_DESCRIPTIONS && oldest !== undefined) known.delete(oldest);
@@ -139,12 +139,12 @@ function start(options: Starting, job: SkillCodeJob, code: Code): SkillSandbox {
   );
 }
 
-/** This process has no Python: such code has a sandbox in any case. */
+/** This process cannot load Python, so Python code always runs in a sandbox. */
 function isInHost({ mode }: SkillCodeOptions, { part }: Code): boolean {
   return mode === 'host' && part.language === 'javascript';
 }
 
-/** What code in a sandbox could change is gone with its job. */
+/** Code in a sandbox leaves no changes after its job; code in this process may. */
 function effectOf(options: SkillCodeOptions, code: Code): Tool['effect'] {
   return isInHost(options, code) ? 'write' : 'read';
 }
@@ -175,14 +175,14 @@ function makeTool(
   };
 }
 
-/** The sandbox of a skill's code, started at the first call. A job whose skill is not what was offered to it does not go on. */
+/** The sandbox of a skill's code, started at the first call. If its tools differ from the offered ones, the job ends. */
 function runningCode(options: Starting, open: OpenJob, code: Code, expected: string): RunningCode {
   const key = keyOf(code);
   const found = open.codes.get(key);
   if (found !== undefined && !found.sandbox.hung) return found;
   const sandbox = start(options, open.job, code);
   const check = async (): Promise<void> => {
-    // Why it cannot be loaded is told by each call.
+    // Each call reports why the code cannot be loaded.
     const rows = await sandbox.described.catch(() => undefined);
     if (rows === undefined || canonicalJson(rows) === expected) return;
     const { id } = code.skill;
@@ -206,7 +206,7 @@ function requireOwnNames(rows: readonly { owner: string; tool: Tool }[]): void {
   for (const { owner, tool } of rows) {
     const other = owners.get(tool.id);
     if (other !== undefined) {
-      const message = `Cannot accept the job: two of its skills have a tool of one name, got ${tool.id} of ${other} and of ${owner}.`;
+      const message = `Cannot accept the job: two of its skills have a tool of the same name, got ${tool.id} of ${other} and of ${owner}.`;
       throw new SkillcellError('skill-code.name-conflict', message);
     }
     owners.set(tool.id, owner);

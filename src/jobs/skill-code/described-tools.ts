@@ -4,9 +4,9 @@ import { outsideId } from '../../tools/define/outside-id.ts';
 import { OUTSIDE_DESCRIPTION, plainLine, plainTexts } from '../../tools/define/outside-text.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
-/** A tool as the code of a skill describes it, fit for a prompt. */
+/** Description of a tool by the code of a skill, cleaned for a prompt. */
 export interface DescribedTool {
-  /** As the skill's own code knows it. */
+  /** Name in the skill's own code. */
   name: string;
   /** The name as an id. */
   id: string;
@@ -15,7 +15,7 @@ export interface DescribedTool {
   input?: Record<string, unknown>;
 }
 
-/** Tools of one skill. */
+/** Maximum number of tools of one skill. */
 export const MAX_TOOLS = 128;
 const MAX_SCHEMA = { maxBytes: 64 * 1024, maxDepth: 32 };
 
@@ -30,9 +30,9 @@ const rowsSchema = z
   .check(z.maxLength(MAX_TOOLS));
 
 /**
- * Checks what the code of a skill says of its tools. All of it is hostile, and part of it comes into prompts.
+ * Checks the descriptions that the code of a skill gives of its tools. They are hostile, and part of them goes into prompts.
  *
- * @throws SkillcellError `skill-code.load-failed` for what is no such description, `skill-code.name-conflict` for two of one name
+ * @throws SkillcellError `skill-code.load-failed` for a malformed description, `skill-code.name-conflict` for two tools of the same name
  */
 export function readDescriptions(skill: string, given: unknown): DescribedTool[] {
   const fail = (reason: string): never => {
@@ -49,7 +49,7 @@ export function readDescriptions(skill: string, given: unknown): DescribedTool[]
       return fail(`the schema of its tool ${shown} is no map`);
     if ('fault' in measured) return fail(`the schema of its tool ${shown} is not acceptable, got ${measured.fault}`);
     if (ids.has(id)) {
-      const message = `Cannot load the code of ${skill}: it has two tools of one name, got ${id}.`;
+      const message = `Cannot load the code of ${skill}: it has two tools of the same name, got ${id}.`;
       throw new SkillcellError('skill-code.name-conflict', message);
     }
     ids.add(id);

@@ -11,7 +11,7 @@ import { readDescriptions } from './described-tools.ts';
 import type { SkillCopies } from './skill-copies.ts';
 import { dependencyMissing, loadFailure, skillCodeFailure, type SkillSandbox } from './skill-sandbox.ts';
 
-/** What the bundle's loader of skill code gives; it is the one that drivers in sandboxes have. */
+/** Loader of skill code from the runtime bundle, the same as in sandboxes. */
 interface Loader {
   loadSkillCode(folder: string, spec: SkillCodeSpec): Promise<LoadedTool[]>;
 }
@@ -23,10 +23,10 @@ interface LoadedTool {
   run(args: unknown, signal: AbortSignal): Promise<unknown>;
 }
 
-/** Whatever transforms this module leaves alone what is loaded so, and what that imports in turn. */
+/** A bundler or loader that transforms this module does not transform modules loaded by this `require`, nor their imports. */
 const require = createRequire(import.meta.url);
 
-/** Loads the code of a trusted skill into this process, for one job, from a copy that is named by its digest. */
+/** Loads the code of a trusted skill into this process, for one job, from a copy named by its digest. */
 export function startSkillInHost(
   copies: SkillCopies,
   skill: Skill,

@@ -12,12 +12,12 @@ const PROGRAMS: Record<DriverJob['language'], string> = {
   python: 'import skillcell\nimport _skillcell_skill_code\n_skillcell_skill_code.serve()\n',
 };
 const KEPT_OUTPUT = 16 * 1024;
-/** A call is an order and an answer; beside that a driver asks now and then for nothing. */
+/** A call is an order and an answer; in addition a driver sometimes asks and gets no order. */
 const CALLS_PER_CALL = 4;
 
 /**
- * The job that the code of one skill is: the skill's own bytes and no other's, at the level of the job that it is for, with the limits
- * of the warm sandboxes, and no clock but the end of that job.
+ * Prepares the job that runs the code of one skill. It has only the bytes of that skill, the isolation level of the job that it serves,
+ * and the limits of the warm sandboxes. Its clocks are at their ceilings: it ends with the job that it serves.
  */
 export async function prepareDriver(
   { limits }: { limits: SandboxLimits },

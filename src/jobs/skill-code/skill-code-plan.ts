@@ -16,7 +16,7 @@ const ENDINGS: Record<SkillCodePart['language'], readonly string[]> = {
 const NONE: SkillCodePart['spec'] = { toolsets: [], tools: [], mostTools: MAX_TOOLS, dependencies: [] };
 
 /**
- * What a skill's frontmatter names as code, by language; mostly nothing. Files are looked up in the skill's manifest, never on a disk.
+ * The code that a skill's frontmatter names, by language; empty for most skills. Files are looked up in the skill's manifest, not on a disk.
  *
  * @throws SkillcellError `skill-code.invalid` for a reference that names no file
  */
@@ -52,7 +52,7 @@ export function planSkillCode(skill: Skill): SkillCodePart[] {
   return [...parts].map(([language, spec]) => ({ language, spec }));
 }
 
-/** `path:Export`; without a name what the file exports by default. */
+/** Splits `path:Export`; without a name, the default export. */
 function splitReference(reference: string): ExportReference {
   const at = reference.lastIndexOf(':');
   return at < 0

@@ -12,18 +12,18 @@ import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 /** Copies of skills whose code this process loads. */
 export interface SkillCopies {
   /**
-   * A folder that holds the skill as it was when it was loaded, whatever became of it since.
+   * A folder with the files of the skill as they were when it was loaded, even if they changed on the disk since.
    *
-   * @throws SkillcellError `skills.digest-mismatch` when the bytes are others
+   * @throws SkillcellError `skills.digest-mismatch` if the bytes of `tree` differ from the loaded ones
    */
   folderOf(skill: Skill, tree: SkillTree): Promise<string>;
-  /** Removes them. Idempotent. */
+  /** Removes all copies. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Creates a place for copies, in a folder of this process that a sweep removes when the process was killed. A copy is named by the
- * skill's digest: a module is known to Node by its place, and so a new version is a new module.
+ * Creates a place for copies, in a folder of this process. A sweep removes the folder if the process was killed. A copy is named by the
+ * skill's digest: Node caches modules by path, so a new version must have a new path.
  */
 export function createSkillCopies(): SkillCopies {
   let root: Promise<string> | undefined;
@@ -57,7 +57,7 @@ export function createSkillCopies(): SkillCopies {
       }));
       const digest = skillDigest(files);
       if (digest !== skill.digest) {
-        const message = `Cannot load the code of ${skill.id}: its files are not those that were loaded, got ${digest}.`;
+        const message = `Cannot load the code of ${skill.id}: its files changed after it was loaded, got digest ${digest}.`;
         throw new SkillcellError('skills.digest-mismatch', message);
       }
       const known = made.get(digest) ?? make(digest, tree);
@@ -72,11 +72,11 @@ export function createSkillCopies(): SkillCopies {
 }
 
 /**
- * Whether the code of a skill may be loaded into this process: built-in skills, and those of roots that the caller trusts. Nothing from a
- * store is that a caller made, whatever kind it calls itself.
+ * Whether the code of a skill may be loaded into this process: built-in skills, and skills of roots that the caller trusts. Skills of a
+ * caller's store are never trusted, whatever root kind they claim.
  */
 export function isTrusted(skill: Skill, trustedRoots: readonly string[]): boolean {
-  // What was rebuilt from bytes has no root, and an empty path would be the working folder.
+  // A skill rebuilt from bytes has no root; an empty path would resolve to the working folder.
   if (skill.ofStore === true || !isAbsolute(skill.rootPath)) return false;
   return skill.rootKind === 'builtin' || trustedRoots.some((root) => place(root) === place(skill.rootPath));
 }

@@ -18,27 +18,27 @@ import type { SandboxSupply } from '../supply/sandbox-supply.ts';
 import { NO_SPAN } from '../tracing/trace-span.ts';
 import { type DescribedTool, readDescriptions } from './described-tools.ts';
 
-/** What a driver does next: a call, the end of one, or nothing yet. */
+/** The next order for a driver: a call, the cancellation of a call, or null for no order yet. */
 type Order = { call: { id: number; tool: string; args: unknown } } | { cancel: number } | null;
 
-/** Orders for one driver, which asks for them one at a time. */
+/** Queue of orders for one driver, which asks for them one at a time. */
 interface SkillOrders {
   put(order: Order): void;
-  /** The next order, as soon as there is one; null when another asks for it meanwhile, or nobody waits any more. */
+  /** Resolves with the next order; with null if another call of `next` takes over, or the signal is aborted. */
   next(signal: AbortSignal): Promise<Order>;
 }
 
-/** How long code may take to load and to describe itself. */
+/** Time for code to load and to describe its tools. */
 const DESCRIBE_MS = 30_000;
-/** An order waits as long as its driver lives. */
+/** The request for an order has no deadline of its own: the maximum of a Node timer, in milliseconds. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** What the sandboxes of one orchestrator's skill code have in common. */
+/** Shared by all sandboxes with skill code of one orchestrator. */
 export interface SkillSandboxes {
   supply: SandboxSupply;
-  /** Ends of sandboxes that nobody waits for. */
+  /** Ends of sandboxes, in the background. */
   leaving: BackgroundWork;
-  /** Makes the job that a driver is. */
+  /** Prepares the job of a driver. */
   prepare(driver: DriverJob): Promise<PreparedJob>;
 }
 
@@ -47,16 +47,14 @@ export interface DriverJob {
   skill: string;
   tree: SkillTree;
   language: 'javascript' | 'python';
-  /** The driver's argument. */
+  /** Argument of the driver, as JSON. */
   spec: string;
   tools: readonly Tool[];
 }
 
 /** The code of one skill in a sandbox of its own. */
 export interface SkillSandbox {
-  /**
-   * What the code says of its tools. Rejects with a SkillcellError when it cannot be loaded.
-   */
+  /** Descriptions of the tools. Rejects with a SkillcellError if the code cannot be loaded. */
   readonly described: Promise<DescribedTool[]>;
   /**
    * Makes one call.
@@ -64,22 +62,22 @@ export interface SkillSandbox {
    * @throws ToolCallError with a message for the calling program
    */
   call(tool: string, input: unknown, signal: AbortSignal): Promise<unknown>;
-  /** Whether it was ended because a call of it took too long: the next call needs another one. */
+  /** Whether the sandbox was ended because a call took too long: the next call needs a new sandbox. */
   readonly hung: boolean;
-  /** Ends the sandbox, whatever its code does. Idempotent. */
+  /** Kills the sandbox. Idempotent. */
   close(): void;
 }
 
-/** The host's side of one driver. */
+/** Host-side state of one driver. */
 interface Driver {
   skill: string;
   orders: SkillOrders;
   described: PromiseWithResolvers<DescribedTool[]>;
-  /** Calls that have no answer yet, by id. */
+  /** Calls without an answer yet, by id. */
   waiting: Map<number, PromiseWithResolvers<unknown>>;
 }
 
-/** Starts a sandbox and has the code of a skill loaded in it. */
+/** Starts a sandbox and loads the code of a skill in it. */
 export function startSkillSandbox(sandboxes: SkillSandboxes, job: Omit<DriverJob, 'tools'>): SkillSandbox {
   const { skill } = job;
   const driver: Driver = {
@@ -103,7 +101,7 @@ export function startSkillSandbox(sandboxes: SkillSandboxes, job: Omit<DriverJob
     for (const { reject } of waiting.values()) reject(skillCodeFailure(skill, reason));
     waiting.clear();
   };
-  /** What does not end in its time may be a loop that hears of nothing: all of the sandbox ends. */
+  /** An overdue call may be a loop that cannot receive a cancellation, so the whole sandbox ends. */
   const endHung = (tool: string): void => {
     hung = true;
     const error = new Error(`its tool ${tool} took too long`);
@@ -154,14 +152,14 @@ function isOverdue({ aborted, reason }: AbortSignal): boolean {
   return aborted && (reason as Error).name === 'TimeoutError';
 }
 
-/** Runs the driver as any job, but for a place in the queue. Never resolves: its end is a reason why calls fail. */
+/** Runs the driver like any job, but without a place in the queue. Always rejects: the error says why calls fail from then on. */
 async function serve(sandboxes: SkillSandboxes, driver: DriverJob, signal: AbortSignal): Promise<never> {
   const { supply, leaving } = sandboxes;
   const job = await sandboxes.prepare(driver);
   const { request, language, limits } = job;
   const demand = { runner: request.runner ?? ('auto' as const), isolation: request.isolation, language, limits };
   const { session, warm } = await supply.take(demand, signal);
-  // At once, and not after its program was asked to end.
+  // Kill at once: the program is not asked to end first.
   const kill = (): void => leaving.add(session.sandbox.kill('its job is over'));
   signal.addEventListener('abort', kill, { once: true });
   try {
@@ -187,7 +185,7 @@ async function runDriver(
     budget,
     warm,
     diagnostics: [],
-    // It is what a call of a job takes, and no job of anyone's.
+    // Not a job of a caller: the call of the job that it serves has a span already.
     span: NO_SPAN,
     onToolFailure: () => undefined,
     withSkills: (fn) => fn(),
@@ -195,7 +193,7 @@ async function runDriver(
   return result;
 }
 
-/** What a driver may call, and nothing else: it asks for orders, and brings answers. */
+/** The only tools of a driver: it asks for orders, and sends answers. */
 function driverTools(driver: Driver): Tool[] {
   return [
     {
@@ -204,7 +202,7 @@ function driverTools(driver: Driver): Tool[] {
       effect: 'read',
       timeoutMs: LONGEST_MS,
       execute(input, { signal }) {
-        // What was quick comes along.
+        // An answer may come with the request for the next order.
         takeAnswer(driver, (input as { answer?: unknown } | null)?.answer);
         return driver.orders.next(signal);
       },
@@ -221,7 +219,7 @@ function driverTools(driver: Driver): Tool[] {
   ];
 }
 
-/** An answer as a driver gives it; its sandbox may have been taken over by the skill's code. */
+/** Takes an answer of a driver. It is hostile: the skill's code may have taken over the sandbox. */
 function takeAnswer({ skill, described, waiting }: Driver, input: unknown): void {
   if (typeof input !== 'object' || input === null) return;
   const answer = input as Record<string, unknown>;
@@ -242,7 +240,7 @@ function takeAnswer({ skill, described, waiting }: Driver, input: unknown): void
   call.reject(callFailure(skill, plainMessage(error), answer));
 }
 
-/** Why a call gave nothing: what the driver was given, what it would send, or the skill's code itself. */
+/** The error of a failed call: its arguments, its result, or the skill's code is at fault. */
 function callFailure(skill: string, message: string, answer: Record<string, unknown>): ToolCallError {
   if (answer['arguments'] === true)
     return new ToolCallError('tool.invalid-arguments', `The arguments do not fit: ${message}.`);
@@ -251,7 +249,7 @@ function callFailure(skill: string, message: string, answer: Record<string, unkn
   return new ToolCallError(unsent, `The result of the code of ${skill} cannot be sent: ${message.replace(/\.$/, '')}.`);
 }
 
-/** What a driver hears of an answer that does not fit, and what its caller hears then. */
+/** Codes of an answer that cannot be sent: the code in the driver, and the code for the caller. */
 const UNSENT: ReadonlyMap<unknown, ToolCallCode> = new Map([
   ['tool.too-large', 'tool.too-large'],
   ['tool.invalid-arguments', 'tool.invalid-result'],
@@ -260,17 +258,17 @@ const UNSENT: ReadonlyMap<unknown, ToolCallCode> = new Map([
 function loadError(skill: string, { error, missing, code }: Record<string, unknown>): SkillcellError {
   if (Array.isArray(missing) && missing.length > 0) return dependencyMissing(skill, missing);
   const message = plainMessage(error);
-  return loadFailure(skill, UNSENT.has(code) ? `what it says of its tools cannot be sent: ${message}` : message);
+  return loadFailure(skill, UNSENT.has(code) ? `the descriptions of its tools cannot be sent: ${message}` : message);
 }
 
-/** Why code cannot be loaded: modules that it needs. */
+/** The error of code with missing modules. */
 export function dependencyMissing(skill: string, names: unknown): SkillcellError {
   const shown = (names as unknown[]).slice(0, 20).map((name) => JSON.stringify(plainMessage(name)));
   const message = `Cannot load the code of ${skill}: modules that it depends on are missing, got ${shown.join(', ')}.`;
   return new SkillcellError('skill-code.dependency-missing', message);
 }
 
-/** Why code cannot be loaded, in words that are fit to be shown. */
+/** The error of code that cannot be loaded. `reason` must be safe to show. */
 export function loadFailure(skill: string, reason: string): SkillcellError {
   return new SkillcellError(
     'skill-code.load-failed',
@@ -278,12 +276,12 @@ export function loadFailure(skill: string, reason: string): SkillcellError {
   );
 }
 
-/** Why a call gave nothing, in words that are fit to be shown. */
+/** The error of a call that failed in the skill's code. `reason` must be safe to show. */
 export function skillCodeFailure(skill: string, reason: string): ToolCallError {
   return new ToolCallError('skill-code.failed', `The code of ${skill} failed: ${reason.replace(/\.$/, '')}.`);
 }
 
-/** An order travels as a tool's result: what does not fit there is said to who calls, not to the driver. */
+/** An order travels as the result of a tool. Arguments that do not fit there are an error for the caller, not for the driver. */
 function requireSendable(order: object): void {
   try {
     detachBytes(order, { jsonBytes: TOOL_JSON_BYTES, partBytes: TOOL_VALUE_BYTES });
@@ -294,7 +292,7 @@ function requireSendable(order: object): void {
   }
 }
 
-/** How a driver can end that should not. */
+/** Why a driver ended that should not end by itself. */
 function endOf({ outcome, limit, exitCode, signal, stderr }: JobResult): string {
   if (outcome === 'out_of_memory') return 'it ran out of memory';
   if (outcome === 'limit') return `it went over its limit of ${limit ?? 'something'}`;
@@ -306,7 +304,7 @@ function endOf({ outcome, limit, exitCode, signal, stderr }: JobResult): string 
   return last === '' ? how : `${how} (${last.slice(0, 200)})`;
 }
 
-/** Creates an empty list of orders. */
+/** Creates an empty queue of orders. */
 function createSkillOrders(): SkillOrders {
   const waiting: Order[] = [];
   let take: ((order: Order) => void) | undefined;

@@ -1,8 +1,8 @@
-/** Work that goes on beside its callers, and is awaited at the end. */
+/** Work in the background, which is awaited at the end. */
 export interface BackgroundWork {
-  /** Takes work; what it rejects with goes to `onFailure`. */
+  /** Takes work; a rejection goes to `onFailure`. */
   add(work: Promise<unknown>): void;
-  /** Resolves when nothing is left, what comes meanwhile included. */
+  /** Resolves when all work is done, including work that is added meanwhile. */
   settled(): Promise<void>;
 }
 

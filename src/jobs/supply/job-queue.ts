@@ -1,10 +1,10 @@
 import { createLimiter } from '../../protocol/limiter.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
-/** Lets a fixed number of jobs run at once; the others wait in the order in which they came. */
+/** Lets a fixed number of jobs run at once; the others wait in the order of their arrival. */
 export interface JobQueue {
   /**
-   * Waits for a place. The returned function gives it back, once, however often it is called.
+   * Waits for a place. The returned function gives the place back and is idempotent.
    *
    * @throws SkillcellError `orchestrator.queue-full`; the signal's reason when it is aborted while waiting
    */
@@ -12,7 +12,7 @@ export interface JobQueue {
   readonly running: number;
 }
 
-/** Creates a queue with `places` places and room for `maxWaiting` that wait. */
+/** Creates a queue with `places` places and at most `maxWaiting` waiting jobs. */
 export function createJobQueue(places: number, maxWaiting: number): JobQueue {
   const limiter = createLimiter({ room: places, queue: maxWaiting });
   return {

@@ -10,13 +10,13 @@ export interface Refusal extends SandboxPlace {
   error: SkillcellError;
 }
 
-/** Whether a job that was refused here may be tried at its next place. Who names a runner gets that one, or its error. */
+/** Whether a job that was refused here may be tried at its next place. A job that names a runner gets that runner, or its error. */
 export function isPassedOver(error: unknown, { runner }: Pick<SandboxDemand, 'runner'>): error is SkillcellError {
   if (!SkillcellError.isInstance(error)) return false;
   return error.code === 'runner.isolation-unmet' || (runner === 'auto' && error.entry.ofRunner === true);
 }
 
-/** Why a job runs where it does: one row for each runner that was preferred and could not be used. */
+/** One diagnostic for each preferred runner that could not be used. */
 export function passedOver(refusals: readonly Refusal[]): Diagnostic[] {
   const reasons = new Map(refusals.map(({ runner, error }) => [runner.name, error.message]));
   return [...reasons].map(([name, reason]) =>
@@ -24,7 +24,7 @@ export function passedOver(refusals: readonly Refusal[]): Diagnostic[] {
   );
 }
 
-/** The error of a job that got no sandbox: why not, and what brings the level that it asked for, never a weaker one. */
+/** The error of a job without a sandbox: the reasons, and advice for the level that it asked for, never for a weaker level. */
 export function noSandbox(
   { runner, isolation }: Pick<SandboxDemand, 'runner' | 'isolation'>,
   runners: readonly Runner[],
@@ -33,7 +33,7 @@ export function noSandbox(
   const wanted = runners.filter(({ name }) => runner === 'auto' || runner === name);
   if (wanted.length === 0) {
     const names = runners.map(({ name }) => name).join(', ');
-    const message = `Cannot start a sandbox: there is no such runner, got ${printablePath(runner)} where there is ${names}.`;
+    const message = `Cannot start a sandbox: there is no such runner, got ${printablePath(runner)} instead of ${names}.`;
     return new SkillcellError('runner.unavailable', message);
   }
   const errors = [...new Map(refusals.map(({ error }) => [error.message, error])).values()];
@@ -45,7 +45,7 @@ export function noSandbox(
       ? `: no runner here has it, got ${runner}.`
       : `. ${errors.map(({ message }) => message).join(' ')}`;
   const message = `Cannot start a sandbox at level ${least}${least === 'kernel' ? '' : ' or better'}${reasons}`;
-  // Who names a level has no use for a weaker one.
+  // A job that names a level must not be advised to use a weaker one.
   const offersNone = isolation === undefined && refusals.every((refusal) => refusal.isolation !== 'none');
   const code = errors.length === 1 ? first?.code : undefined;
   return new SkillcellError(code ?? 'runner.isolation-unmet', message, {
@@ -56,7 +56,7 @@ export function noSandbox(
 
 const FOR_TRUSTED_CODE = 'Code that you trust runs without: `--isolation none`.';
 
-/** What each runner says of the weakest level that would do; before that, what it says of its own trouble. */
+/** Advice: first the hints of the errors, then the advice of each runner for the weakest sufficient level. */
 function adviceFor(
   least: SandboxDemand['isolation'] & string,
   runners: readonly Runner[],

@@ -3,10 +3,10 @@ import type { JobLimits } from '../../contracts/jobs/limits.ts';
 import { ISOLATION_LEVELS, type Isolation, type RunnerName } from '../../contracts/jobs/result.ts';
 import type { Runner } from '../../sandboxes/runner.ts';
 
-/** What a job demands of its sandbox. */
+/** Demands of a job on its sandbox. */
 export interface SandboxDemand {
   runner: 'auto' | RunnerName;
-  /** The least that is acceptable; undefined for the default. */
+  /** Lowest acceptable level; undefined for the default. */
   isolation: Isolation | undefined;
   language: Language;
   limits: JobLimits;
@@ -18,12 +18,12 @@ export interface SandboxPlace {
   isolation: Isolation;
 }
 
-/** The least that a job gets which names no level. */
+/** Lowest level of a job that names no level. */
 export const DEFAULT_ISOLATION: Isolation = 'namespace';
 
 /**
- * Where a sandbox may be started, in the order in which it is tried: at the level that was named, then at stronger ones,
- * each as the runners are preferred. Level `none` comes after all that isolates, unless it is what was named.
+ * Places where a sandbox may be started, in the order of the attempts: first the named level, then stronger levels, each in the
+ * runners' order of preference. Level `none` comes last, unless the job names it.
  */
 export function sandboxPlaces(
   { runner: wanted, isolation: named }: Pick<SandboxDemand, 'runner' | 'isolation'>,
@@ -36,7 +36,7 @@ export function sandboxPlaces(
     .flatMap((runner) => runner.levels.map((isolation): SandboxPlace => ({ runner, isolation })))
     .filter(({ isolation }) => rank(isolation) >= least)
     .toSorted((a, b) => turn(a) - turn(b));
-  // Who names level none wants the machine as it is, and gets something else only from a runner that has nothing weaker.
+  // A job that names level none wants no isolation. It gets a stronger level only if no runner has level none.
   const plain = named === 'none' ? places.filter(({ isolation }) => isolation === 'none') : [];
   return plain.length > 0 ? plain : places;
 }

@@ -11,11 +11,11 @@ import {
 } from '../../protocol/messages/messages.ts';
 import type { Sandbox } from '../../sandboxes/runner.ts';
 
-/** Who takes what a sandbox sends. Set when a job begins. */
+/** Handlers for the messages of a sandbox. Attached when a job begins. */
 export interface SessionHandlers {
   message(message: SandboxMessage): void;
   call(call: SandboxCall): void;
-  /** Called once, with what went wrong, or nothing when the sandbox just ended. */
+  /** Called once, with the error of the channel, or undefined if the sandbox just ended. */
   closed(error: Error | undefined): void;
 }
 
@@ -27,14 +27,14 @@ export interface SandboxSession {
   ready: Promise<void>;
   /** Milliseconds from the start until it was ready; null until then. */
   readonly startMs: number | null;
-  /** When something last arrived, by `performance.now()`. */
+  /** Time of the last arrived data, by `performance.now()`. */
   readonly heardAt: number;
   attach(handlers: SessionHandlers): void;
-  /** Has a sandbox that is ready do once what jobs do, so that the job need not wait for code to load. */
+  /** Rehearses a job in a ready sandbox, so that its job need not wait for code to load. */
   rehearse(rehearsal: Rehearsal): Promise<void>;
 }
 
-/** Opens the channel of a sandbox. Every message is validated before anyone sees it. */
+/** Opens the channel of a sandbox. Every message is validated before a handler sees it. */
 export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession {
   let handlers: SessionHandlers | undefined;
   let startMs: number | null = null;
@@ -42,7 +42,7 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
   let closedWith: { error: Error | undefined } | undefined;
   let rehearsed: (() => void) | undefined;
   const { promise: ready, resolve: becomeReady, reject: failToStart } = Promise.withResolvers<void>();
-  // Whoever waits for it sees the rejection; a job that runs hears of the end through its handlers.
+  // Callers that await `ready` see the rejection; a running job learns of the end through its handlers.
   ready.catch(() => undefined);
 
   const channel = createChannel(sandbox.channel, {

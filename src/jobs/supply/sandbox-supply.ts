@@ -13,11 +13,11 @@ import { startAtFirst } from './start-at-first.ts';
 export interface SuppliedSandbox {
   session: SandboxSession;
   warm: boolean;
-  /** Why it is not where the job would have been first, or not a warm one. */
+  /** Why it is not at the job's preferred place, or not warm. */
   diagnostics: Diagnostic[];
 }
 
-/** Gives sandboxes to jobs: warm ones where the demand fits, else freshly started ones. */
+/** Gives sandboxes to jobs: a warm sandbox if one fits the demand, else a newly started one. */
 export interface SandboxSupply {
   take(demand: SandboxDemand, signal: AbortSignal): Promise<SuppliedSandbox>;
   filled(): Promise<void>;
@@ -31,7 +31,7 @@ export interface SandboxSupplyOptions {
   runners: readonly Runner[];
   allowUnisolated: boolean;
   pool: PoolOptions;
-  /** Whether the code of skills runs in some of them. */
+  /** Whether the code of skills runs in some of the sandboxes. */
   skillCode: boolean;
   isBusy(): boolean;
   onFailure(error: unknown): void;
@@ -47,12 +47,12 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
       const limits = sandboxLimits(jobLimits);
       const takeAt = (some: readonly SandboxPlace[]): SandboxSession | undefined =>
         pools.take({ places: some, language, limits });
-      // A warm sandbox that isolates enough serves before a preferred one that is cold; one without isolation has to wait
-      // until it is known that nothing better can be had.
+      // A warm sandbox that isolates enough goes before a preferred cold one. A warm sandbox without isolation is used only
+      // after all isolating places have failed.
       const isolating = places.filter((place) => place.isolation !== 'none' || isolation === 'none');
       const warm = takeAt(isolating);
       if (warm !== undefined) return { session: warm, warm: true, diagnostics: [] };
-      // One that the pool is just starting is ready before another could be, and takes no processor from it.
+      // A sandbox that the pool is already starting is ready sooner than a new one, and two starts would compete for processors.
       const next = await pools.next({ places: isolating, language, limits }, signal);
       const wish = { runner, isolation, places, runners: options.runners, language, limits };
       const found = next ?? (await startAtFirst(starter, { ...wish, waiting: (place) => takeAt([place]) }, signal));

@@ -12,10 +12,10 @@ import type { SandboxSession } from './sandbox-session.ts';
 import type { SessionStarter } from './session-starter.ts';
 import { startAtFirst, type FoundSandbox } from './start-at-first.ts';
 
-/** Warm sandboxes that are started at once, for all languages together: more would take the machine from its jobs. */
+/** Maximum number of concurrent warm starts over all languages: more would take processors from jobs. */
 const PARALLEL_STARTS = 2;
 
-/** What a job asks the pools for. */
+/** Demand of a job on the pools. */
 export interface WarmWish {
   places: readonly SandboxPlace[];
   language: Language;
@@ -24,14 +24,14 @@ export interface WarmWish {
 
 /** The warm sandboxes of one orchestrator: one pool for each language. */
 export interface SessionPools {
-  /** A waiting sandbox that is at one of the places, the first of them first, and has the limits; or none. */
+  /** Takes a waiting sandbox with these limits at the first possible place, if there is one. */
   take(wish: WarmWish): SandboxSession | undefined;
-  /** Such a sandbox that is being started now, once it is ready; or none. */
+  /** Waits for such a sandbox that is being started now, if there is one. */
   next(wish: WarmWish, signal: AbortSignal): Promise<FoundSandbox | undefined>;
   /**
-   * A job was started that a pool could have served. One that waits after failures tries again at once.
+   * Counts a job that the pool could have served but did not. A pool that waits after failures tries again at once.
    *
-   * @returns why it was not served, where the job can do something about it
+   * @returns the reason, if the job can change it
    */
   missed(wish: WarmWish): Diagnostic[];
   filled(): Promise<void>;
@@ -45,7 +45,7 @@ export interface SessionPoolsOptions {
   runners: readonly Runner[];
   allowUnisolated: boolean;
   starter: SessionStarter;
-  /** Whether the code of skills runs in some of them. */
+  /** Whether the code of skills runs in some of the sandboxes. */
   skillCode: boolean;
   isBusy(): boolean;
   onFailure(error: unknown): void;
@@ -70,7 +70,7 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
       ? []
       : languages.map((language) => [language, openPool(options, starts, (signal) => startWarm(language, signal))]),
   );
-  /** The pool that may have what is wished for: of its language, and at one of its places. */
+  /** The pool of the wished language, if it has one of the wished places. */
   const poolFor = (wish: WarmWish): WarmPool<SandboxSession> | undefined =>
     wish.places.some((place) => places.some((own) => isSame(own, place))) ? pools.get(wish.language) : undefined;
 
@@ -137,7 +137,7 @@ function openPool(
       session.sandbox.unref?.();
     },
     destroy: (session) => session.sandbox.kill('the pool lets it go'),
-    // The end of its channel: what the engine says of its end may take longer, or not come at all.
+    // The channel's end is the signal: the engine may report the end of the sandbox later, or never.
     onEnd: ({ sandbox: { channel } }, ended) => {
       if (channel.closed) ended();
       else channel.once('close', ended);
@@ -159,7 +159,7 @@ function isAt({ sandbox }: SandboxSession, { runner, isolation }: SandboxPlace):
   return sandbox.runner === runner.name && sandbox.isolation === isolation;
 }
 
-/** The limits in which a job differs from the pool, with both values. */
+/** Limits of a job that differ from the pool, with both values. */
 function differences(pool: SandboxLimits, job: SandboxLimits): string[] {
   return Object.entries(pool).flatMap(([name, value]) => {
     const wanted = job[name as keyof SandboxLimits];

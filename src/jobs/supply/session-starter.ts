@@ -5,22 +5,22 @@ import type { Runner, SandboxSpec } from '../../sandboxes/runner.ts';
 import { createBackgroundWork } from './background-work.ts';
 import { openSession, type SandboxSession } from './sandbox-session.ts';
 
-/** A sandbox is ready in a fraction of a second; on a machine under load in a few. */
+/** A sandbox is usually ready in a fraction of a second, under load in a few seconds. */
 const READY_MS = 20_000;
 
-/** Starts sandboxes, and ends those that are of no use. */
+/** Starts sandboxes, and ends those that do not become ready. */
 export interface SessionStarter {
   /** Starts a sandbox and waits until it is ready for its job. */
   start(runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession>;
-  /** Has a sandbox do once more what jobs do; also the question whether it lives. */
+  /** Rehearses a job in the sandbox. This also checks that the sandbox is alive. */
   rehearse(session: SandboxSession, rehearsal: Rehearsal, signal?: AbortSignal): Promise<void>;
-  /** Resolves when all that were of no use are gone. */
+  /** Resolves when all failed sandboxes are gone. */
   settled(): Promise<void>;
 }
 
 /** Creates the starter of one orchestrator. */
 export function createSessionStarter(onFailure: (error: unknown) => void): SessionStarter {
-  /** Beside whoever wanted them: what holds a sandbox may be what does not answer. */
+  /** Kills in the background: the runner itself may be hanging. */
   const leaving = createBackgroundWork(onFailure);
 
   const orDismiss = async (session: SandboxSession, step: Promise<void>, signal?: AbortSignal): Promise<void> => {

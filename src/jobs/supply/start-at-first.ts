@@ -5,21 +5,21 @@ import type { SandboxDemand, SandboxPlace } from './sandbox-places.ts';
 import type { SandboxSession } from './sandbox-session.ts';
 import type { SessionStarter } from './session-starter.ts';
 
-/** How long `auto` waits for the first answer of what a runner needs, where there is another runner. */
+/** Time for `auto` to reach a runner's engine before it tries another runner. */
 const PATIENCE_MS = 2_000;
 
-/** What is to be started, and where that is tried. */
+/** A sandbox to start, and the places to try. */
 export interface StartWish extends Pick<SandboxDemand, 'runner' | 'isolation'> {
   places: readonly SandboxPlace[];
-  /** All runners there are. */
+  /** All runners of the orchestrator. */
   runners: readonly Runner[];
   language: Language;
   limits: SandboxLimits;
-  /** A sandbox that is there already, asked for before one is started at a place. */
+  /** Returns a waiting sandbox at a place; called before a sandbox is started there. */
   waiting?(place: SandboxPlace): SandboxSession | undefined;
 }
 
-/** A sandbox, whether it waited, and why it is at none of the places before. */
+/** A sandbox, whether it is warm, and the refusals of the places before its own. */
 export interface FoundSandbox {
   session: SandboxSession;
   warm: boolean;
@@ -27,10 +27,10 @@ export interface FoundSandbox {
 }
 
 /**
- * Starts a sandbox at the first place that has one. A level that cannot be had shows itself at its first start: that is the
- * probe, made with the sandbox that the job will use.
+ * Starts a sandbox at the first place that can start one. There is no separate probe: starting the sandbox shows whether a level is
+ * available.
  *
- * @throws SkillcellError when no place has one
+ * @throws SkillcellError if no place can start a sandbox
  */
 export async function startAtFirst(
   starter: SessionStarter,
@@ -39,7 +39,7 @@ export async function startAtFirst(
 ): Promise<FoundSandbox> {
   const refusals: Refusal[] = [];
   for (const [index, { runner, isolation }] of places.entries()) {
-    // What keeps a whole runner from working does so at each of its levels.
+    // A failure of the whole runner applies to each of its levels.
     if (refusals.some((row) => row.runner === runner && row.error.code !== 'runner.isolation-unmet')) continue;
     const session = waiting?.({ runner, isolation });
     if (session !== undefined) return { session, warm: true, refusals };

@@ -13,21 +13,21 @@ import {
 /** The spans of one orchestrator. */
 export interface Tracing {
   /**
-   * Begins a span below the one that is active where this is called.
+   * Begins a span below the active span of the caller.
    *
-   * @param otherwise below which it begins where none is active
+   * @param otherwise the parent where no span is active
    */
   begin(name: SpanName, attributes: SpanAttributes, otherwise?: TraceSpan): TraceSpan;
 }
 
-/** Creates the spans of one orchestrator. What is wrong with the process's tracer is said once. */
+/** Creates the spans of one orchestrator. The first failure of the process's tracer is logged, later ones are not. */
 export function createTracing(logger: Logger | undefined): Tracing {
   let said = false;
   const guard: SpanPlace['guard'] = (work) => {
     try {
       return work();
     } catch (error) {
-      // A job has nothing to do with who watches it.
+      // A failing tracer must not fail a job.
       if (!said) logger?.warn({ err: error }, 'spans cannot be recorded: the tracer of this process failed');
       said = true;
       return undefined;

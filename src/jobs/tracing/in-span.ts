@@ -2,15 +2,15 @@ import { ModelTimeoutError } from '../../models/model-timeout-error.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { NO_SPAN, type SpanEnding, type TraceSpan } from './trace-span.ts';
 
-/** What a span says of its work. */
+/** Attributes and errors of a span. */
 export interface SpanOptions<T> {
-  /** How it ends with what came of the work. */
+  /** Ending of the span for the result of its work. */
   ended?(value: T): SpanEnding;
-  /** The code of an error that has none. @default 'internal.fault' */
+  /** Code for an error without a code. @default 'internal.fault' */
   otherError?: string;
 }
 
-/** Does work with a span as the active one, which ends with it. */
+/** Runs work with `span` as the active span, and ends the span with the work. */
 export async function inSpan<T>(
   span: TraceSpan,
   work: () => Promise<T>,
@@ -28,7 +28,7 @@ export async function inSpan<T>(
   return value;
 }
 
-/** Begins work that goes on beyond this, and ends its span. What does not even begin ends the span here. */
+/** Begins work that outlives this call and ends its own span. The span ends here only if the beginning fails. */
 export async function beginInSpan<T>(span: TraceSpan, begin: () => Promise<T>): Promise<T> {
   try {
     return await begin();
@@ -38,7 +38,7 @@ export async function beginInSpan<T>(span: TraceSpan, begin: () => Promise<T>): 
   }
 }
 
-/** A message may hold what no span may; a code holds nothing. */
+/** Only the code goes into a span: an error message may hold secrets or user data. */
 function codeOf(error: unknown): string | undefined {
   if (SkillcellError.isInstance(error)) return error.code;
   return error instanceof ModelTimeoutError ? 'model.timeout' : undefined;

@@ -1,25 +1,25 @@
-/** Where every copy of `@opentelemetry/api` 1.x in a process keeps what was registered with any of them. */
+/** Global key of the registry that all copies of `@opentelemetry/api` 1.x in a process share. */
 const REGISTRY = Symbol.for('opentelemetry.js.api.1');
 const TRACER_NAME = 'skillcell';
 
-/** What may be said of a span. */
+/** Value of a span attribute. */
 export type AttributeValue = string | number | boolean | string[];
 
-/** A context of `@opentelemetry/api`: values that go along with what is under way. */
+/** A context of `@opentelemetry/api`: values that follow the control flow. */
 export interface TraceContext {
   getValue(key: symbol): unknown;
   setValue(key: symbol, value: unknown): TraceContext;
   deleteValue(key: symbol): TraceContext;
 }
 
-/** What is used of a span. */
+/** The methods of a span that are used here. */
 export interface RegisteredSpan {
   setAttributes(attributes: Record<string, AttributeValue>): unknown;
   setStatus(status: { code: number; message: string }): unknown;
   end(at?: number): void;
 }
 
-/** What is used of a tracer, and has been there since 1.0. */
+/** The method of a tracer that is used here; it exists since 1.0. */
 export interface RegisteredTracer {
   startSpan(
     name: string,
@@ -28,16 +28,16 @@ export interface RegisteredTracer {
   ): RegisteredSpan;
 }
 
-/** What is used of a context manager. */
+/** The methods of a context manager that are used here. */
 export interface RegisteredContexts {
   active(): TraceContext;
   with<T>(context: TraceContext, fn: () => T): T;
 }
 
-/** What this process has registered to record spans with. */
+/** The tracer and the context manager that this process has registered. */
 export interface RegisteredTracing {
   tracer: RegisteredTracer;
-  /** Absent where nothing follows the active span. */
+  /** Absent without a context manager: then there is no active span. */
   contexts: RegisteredContexts | undefined;
 }
 
@@ -47,8 +47,8 @@ interface Registry {
 }
 
 /**
- * Reads what is registered now, which may be more than a moment ago; undefined where nobody records spans. The package is not loaded
- * for it: a copy of a later version than the registered one would find nothing (docs/decisions/2026-11-24-spans-by-what-is-registered.md).
+ * Reads the current registration, which may change over time; undefined where no tracer is registered. The package itself is not loaded: a
+ * copy of a later version than the registered one would find nothing (docs/decisions/2026-11-24-spans-by-what-is-registered.md).
  */
 export function registeredTracing(): RegisteredTracing | undefined {
   const registry = (globalThis as { [REGISTRY]?: Registry })[REGISTRY];
@@ -56,7 +56,7 @@ export function registeredTracing(): RegisteredTracing | undefined {
   return { tracer: registry.trace.getTracer(TRACER_NAME), contexts: registry.context };
 }
 
-/** The context of a process that follows none. */
+/** The context of a process without a context manager. */
 export const EMPTY_CONTEXT: TraceContext = contextOf(new Map());
 
 function contextOf(values: ReadonlyMap<symbol, unknown>): TraceContext {

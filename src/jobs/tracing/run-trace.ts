@@ -9,26 +9,26 @@ import { NO_SPAN, type TraceSpan } from './trace-span.ts';
 /** Streams of the output of one run. */
 const STREAMS = 2;
 
-/** The spans of a job in its sandbox, as what the sandbox sends tells of them. */
+/** The spans of a job in its sandbox, derived from the messages of the sandbox. */
 export interface RunTrace {
   readonly aroundCall: AroundCall;
   readonly aroundModel: AroundModel;
   take(message: SandboxMessage): void;
   /** One of the streams of a run has ended. */
   outputEnded(): void;
-  /** The job has its result. What is open of a job that has none ends with the job's span. */
+  /** The job has its result. Without a result, open spans end with the job's span. */
   end(result: JobResult): void;
 }
 
-/** A span that may be over before it is known how. */
+/** A span whose work may be over before its outcome is known. */
 interface Stage {
   span: TraceSpan;
   overAt?: number;
 }
 
 /**
- * Follows a job in its sandbox. Only codegen says when it begins an attempt; what else runs is one attempt. How a run or an attempt came
- * out is told by what follows it, and so each ends then, as of the time when it was over.
+ * Follows a job in its sandbox. Only codegen announces its attempts; every other job is one attempt. The outcome of a run or an attempt is
+ * known only from a later message. The span ends then, with the earlier time at which the work was over.
  */
 export function createRunTrace(job: TraceSpan, kind: JobKind): RunTrace {
   let attempt: (Stage & { number: number }) | undefined;
@@ -49,7 +49,7 @@ export function createRunTrace(job: TraceSpan, kind: JobKind): RunTrace {
     if (attempt !== undefined) attempt.overAt = performance.now();
     collect = job.begin('collect');
   };
-  /** Below which what is asked for now belongs. */
+  /** Parent of a call or a model request that is made now. */
   const current = (): TraceSpan => (run?.overAt === undefined ? run?.span : undefined) ?? attempt?.span ?? job;
 
   if (job !== NO_SPAN && kind !== 'codegen') beginAttempt(1);

@@ -3,9 +3,9 @@ import { inSpan } from './in-span.ts';
 import type { TraceSpan } from './trace-span.ts';
 
 /**
- * A span for each call of a program to its tools, and of its agent to the host; a request to a model has one of another name.
+ * A span for each call of a program to its tools, and of its agent to the host. Requests to a model are left to `traceModels`.
  *
- * @param parent below which a call that is made now belongs
+ * @param parent returns the parent span of a call that is made now
  */
 export function traceCalls(parent: () => TraceSpan): AroundCall {
   return ({ id, target, name }, make) => {

@@ -2,14 +2,14 @@ import type { AroundModel } from '../../models/ask-model.ts';
 import { inSpan } from './in-span.ts';
 import type { TraceSpan } from './trace-span.ts';
 
-/** What finish reasons there are; a gateway may be anyone's. */
+/** Known finish reasons; a gateway of a caller may return any text. */
 const FINISH_REASONS: ReadonlySet<string> = new Set(['stop', 'length', 'content-filter', 'tool-calls', 'error']);
 
 /**
  * A span for each request to a model, with the names of OpenTelemetry's conventions for generative AI.
  *
- * @param parent below which a request that is made now belongs
- * @param stage what of a job asks
+ * @param parent returns the parent span of a request that is made now
+ * @param stage the part of a job that asks
  */
 export function traceModels(parent: () => TraceSpan, stage: 'decision' | 'codegen' | 'generate'): AroundModel {
   return ({ model, maxOutputTokens }, ask) => {
@@ -30,13 +30,13 @@ export function traceModels(parent: () => TraceSpan, stage: 'decision' | 'codege
           'gen_ai.usage.output_tokens': usage.outputTokens,
         },
       }),
-      // Whatever else a request ends with is the reason why its job did.
+      // An error without a code is the reason of the job's own signal.
       otherError: 'canceled',
     });
   };
 }
 
-/** Without its provider, as the service itself calls it. */
+/** Name without the provider, as the service itself calls the model. */
 function modelOf(name: string): string {
   return name.slice(name.indexOf('/') + 1);
 }

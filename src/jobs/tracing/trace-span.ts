@@ -1,32 +1,32 @@
 import type { AttributeValue, RegisteredSpan, RegisteredTracing, TraceContext } from './registered-tracing.ts';
 
-/** What jobs have spans for. */
+/** Names of the spans of a job. */
 export type SpanName = 'job' | 'start' | 'attempt' | 'model' | 'call' | 'run' | 'collect';
 
-/** What is said of a span: ids, kinds, counts. What is not known is left out. */
+/** Attributes of a span: ids, kinds, counts. Undefined and null values are left out. */
 export type SpanAttributes = Readonly<Record<string, AttributeValue | null | undefined>>;
 
 /** How a span ends. */
 export interface SpanEnding {
-  /** Why it came to nothing: a code. Its status is an error then. */
+  /** Error code; sets the status of the span to error. */
   error?: string | undefined;
   attributes?: SpanAttributes | undefined;
-  /** When it was over, by `performance.now()`, where that was before. */
+  /** End of the work by `performance.now()`, if it was earlier than this call. */
   at?: number | undefined;
 }
 
-/** A span, whoever records it. Nothing that goes wrong there goes further. */
+/** A span of any tracer. Errors of the tracer never reach the caller. */
 export interface TraceSpan {
-  /** Begins a span below this one; none where this one has ended. */
+  /** Begins a span below this one; `NO_SPAN` after this one has ended. */
   begin(name: SpanName, attributes?: SpanAttributes): TraceSpan;
   set(attributes: SpanAttributes): void;
-  /** Calls a function, once, with this span as the active one. */
+  /** Calls a function once, with this span as the active span. */
   within<T>(fn: () => T): T;
-  /** Ends it, and before that what is still open below it. Idempotent. */
+  /** Ends the span after all open spans below it. Idempotent. */
   end(ending?: SpanEnding): void;
 }
 
-/** The span of what nobody records. */
+/** A span that is not recorded. */
 export const NO_SPAN: TraceSpan = {
   begin: () => NO_SPAN,
   set: () => undefined,
@@ -37,19 +37,19 @@ export const NO_SPAN: TraceSpan = {
 /** Where a span begins. */
 export interface SpanPlace {
   tracing: RegisteredTracing;
-  /** What is active there. */
+  /** Active context, the parent of the span. */
   context: TraceContext;
-  /** Calls what may throw, as anything of a tracer may. */
+  /** Calls the tracer; an error becomes `undefined`. */
   guard<T>(work: () => T): T | undefined;
 }
 
-/** By which key contexts hold their span; the same one for each copy of the package. */
+/** Key of the span in a context; the same for each copy of the package. */
 const SPAN_KEY = Symbol.for('OpenTelemetry Context Key SPAN');
 /** `SpanKind` and `SpanStatusCode` of the package. */
 const [INTERNAL, CLIENT] = [0, 2];
 const ERROR = 2;
 
-/** The span that is active in a context. */
+/** Whether a span is active in a context. */
 export function hasSpan({ context, guard }: SpanPlace): boolean {
   return (guard(() => context.getValue(SPAN_KEY)) ?? undefined) !== undefined;
 }
@@ -62,7 +62,7 @@ export function beginSpan(
   onEnd: () => void = () => undefined,
 ): TraceSpan {
   const { tracing, guard } = place;
-  // Semantic conventions of generative AI: who asks a model is its client.
+  // Semantic conventions of generative AI: a model request is a client span.
   const options = { kind: name === 'model' ? CLIENT : INTERNAL, attributes: known(attributes) };
   const span = guard(() => tracing.tracer.startSpan(name, options, place.context));
   const context = span === undefined ? place.context : withSpan(place, span);
@@ -91,14 +91,14 @@ export function beginSpan(
   };
 }
 
-/** Why a span ended that what stands above it did not wait for. */
+/** Error of a span that was still open when its parent ended. */
 const CUT_OFF = 'canceled';
 
 function withSpan({ context, guard }: SpanPlace, span: RegisteredSpan): TraceContext {
   return guard(() => context.setValue(SPAN_KEY, span)) ?? context;
 }
 
-/** What a function returns or throws is its caller's, whatever the one who keeps the contexts does. */
+/** Returns or throws the outcome of `fn`, even if the context manager fails. */
 function callWithin<T>({ tracing: { contexts }, context, guard }: SpanPlace, fn: () => T): T {
   if (contexts === undefined) return fn();
   let outcome: { value: T } | { thrown: unknown } | undefined;

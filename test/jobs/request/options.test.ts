@@ -89,7 +89,7 @@ describe('createOrchestrator() refuses, naming field, value and what is allowed'
     [{ tools: { add: {} } }, 'tools must be a list, got an object.'],
     [{ tools: null }, 'tools must be a list, got null.'],
     [{ model: 'anthropic/claude' }, "model must be a gateway or a model of the AI SDK, such as anthropic('…'), got"],
-    [{ skills: '/skills' }, 'skills must be what loadSkillsSubsystem or openSkillLibrary gives, got "/skills".'],
+    [{ skills: '/skills' }, 'skills must be the result of loadSkillsSubsystem or openSkillLibrary, got "/skills".'],
     [{ logger: console.log }, 'logger must be a pino logger, such as createLogger(), got a function.'],
     [
       { runners: [createLocalRunner()], pool: { size: 1, isolation: 'container' } },
@@ -208,8 +208,14 @@ describe('runners refuse, naming field, value and what is allowed', () => {
       () => createDockerRunner({ host: 'nope' }),
       'Cannot create the docker runner: host must name an engine, but its address has none of the forms unix:///PATH, tcp://HOST:PORT, http://HOST:PORT or https://HOST:PORT, got nope.',
     ],
-    [() => createDockerRunner({ host: 'unix://run/a.sock' }), 'its socket is not an absolute path, got unix://run/a.sock.'],
-    [() => createDockerRunner({ host: 'tcp://127.0.0.1:0' }), 'host must name an engine, but its port is not valid, got 0.'],
+    [
+      () => createDockerRunner({ host: 'unix://run/a.sock' }),
+      'its socket is not an absolute path, got unix://run/a.sock.',
+    ],
+    [
+      () => createDockerRunner({ host: 'tcp://127.0.0.1:0' }),
+      'host must name an engine, but its port is not valid, got 0.',
+    ],
     [() => createDockerRunner({ host: 'tcp://127.0.0.1:99999' }), 'its address is not HOST:PORT alone, got one that'],
     [
       () => createDockerRunner({ host: 'tcp://a:hunter2@b:1' }),
@@ -247,7 +253,7 @@ describe('ceilings', () => {
     // The pool's sandboxes are what such a job asks for; and its clock is the lowered one.
     expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' }, usage: { warm: true } });
     const over = orchestrator.exec({ code, limits: { memoryMib: 201 } });
-    await expect(over).rejects.toThrow('limits.memoryMib is over what is allowed, 200, got 201');
+    await expect(over).rejects.toThrow('limits.memoryMib must be at most 200, got 201');
   });
 
   it.each(Object.keys(LIMIT_CEILINGS))('of %s that no job could keep are refused', (name) => {

@@ -69,7 +69,7 @@ describe('a job that is not acceptable is refused before anything starts', () =>
 
   it('limits over what this orchestrator allows, naming it', async () => {
     const error = await refusal({ code, limits: { memoryMib: 1_025 } });
-    expect(error.message).toContain('limits.memoryMib is over what is allowed, 1024, got 1025');
+    expect(error.message).toContain('limits.memoryMib must be at most 1024, got 1025');
   });
 
   it('M42 fewer processes than one Node needs', async () => {

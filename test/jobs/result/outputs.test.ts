@@ -55,7 +55,7 @@ describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {
       /must hand back, as JSON schema:\n\{"type":"object","properties":\{"rows"/,
     );
     const [none, wrong] = [1, 2].map((index) => asked[index]?.messages.at(-1)?.content);
-    expect(none).toContain('ContractError: The value does not fit: there is none.');
+    expect(none).toContain('ContractError: The value does not fit: it is missing.');
     expect(wrong).toMatch(/does not fit: rows: .*expected (int|number)/);
     expect(result.calls.filter(({ target }) => target === 'host')).toMatchObject([
       { name: 'judge', ok: true },
@@ -157,7 +157,7 @@ describe('a value that has to be handed back', () => {
       maxAttempts: 1,
     });
     expect(result).toMatchObject({ outcome: 'failed', error: { name: 'ContractError' } });
-    expect(result.error?.message).toContain(`what its schema makes of it cannot be kept: ${fault}`);
+    expect(result.error?.message).toContain(`its schema transforms it to a value that cannot be kept: ${fault}`);
   });
 
   it('is JSON where its schema makes a date of it, as it is in the record', async () => {

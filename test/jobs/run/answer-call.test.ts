@@ -99,9 +99,9 @@ describe('answerCall()', () => {
 
   it('does not make a call whose bytes are more than a program may send', async () => {
     const { announce } = host(() => new Promise(() => undefined));
-    expect(() => announce(1, 8 * MIB + 1, 1)).toThrow('more than a program may send');
+    expect(() => announce(1, 8 * MIB + 1, 1)).toThrow('more bytes than a program may send');
     const again = host(() => new Promise(() => undefined));
     for (let id = 1; id <= 5; id += 1) void again.announce(id, 8 * MIB, id);
-    expect(() => again.announce(6, 1, 6)).toThrow('more than a program may send');
+    expect(() => again.announce(6, 1, 6)).toThrow('more bytes than a program may send');
   });
 });

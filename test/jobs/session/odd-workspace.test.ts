@@ -143,7 +143,7 @@ describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (le
     expect(omitted).toEqual([{ path: '…', reason: 'not all entries were looked at' }]);
     const { diagnostics } = await session.ended;
     expect(diagnostics.map(({ message }) => message)).toContain(
-      'Its workspace could not be kept: it has more entries than are looked at.',
+      'Its workspace could not be kept: it has more entries than an export can list.',
     );
     expect(existsSync(join(stateDir, 'sessions', `${sessionId}.tar`))).toBe(false);
   });

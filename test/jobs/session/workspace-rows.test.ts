@@ -20,13 +20,13 @@ it('takes a path of 4,096 bytes, each of them escaped', () => {
 });
 
 it.each<[string, string, string]>([
-  ['more rows than are told at once', row({}).repeat(MOST_ROWS + 2), 'a list of more files than are told at once'],
-  ['a reason without an end', row({ fault: 'x'.repeat(201) }), 'a list of files of no known form'],
-  ['a kind that is none', row({ kind: 'link' }), 'a list of files of no known form'],
-  ['a field of its own', row({ more: 1 }), 'a list of files of no known form'],
-  ['bytes that are not there', row({ bytes: 3 }), 'a list of files that ends early'],
-  ['a line without an end', row({}).trim(), 'a list of files without an end of its line'],
-  ['a line that is too long', row({ path: 'p'.repeat(40_000) }), 'a list of files without an end of its line'],
+  ['more rows than are told at once', row({}).repeat(MOST_ROWS + 2), `the list has more than ${MOST_ROWS} files`],
+  ['a reason without an end', row({ fault: 'x'.repeat(201) }), 'the list has an unknown form'],
+  ['a kind that is none', row({ kind: 'link' }), 'the list has an unknown form'],
+  ['a field of its own', row({ more: 1 }), 'the list has an unknown form'],
+  ['bytes that are not there', row({ bytes: 3 }), 'the list ends early'],
+  ['a line without an end', row({}).trim(), 'a line of the list does not end within 32768 bytes'],
+  ['a line that is too long', row({ path: 'p'.repeat(40_000) }), 'a line of the list does not end within 32768 bytes'],
 ])('refuses %s', (_name, text, reason) => {
   expect(() => read(text, true)).toThrow(reason);
 });

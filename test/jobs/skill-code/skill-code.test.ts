@@ -215,7 +215,7 @@ describe('the code of a skill', () => {
       ['nothing', /exports no Tools/],
       ['number', /no list of tools/],
       ['many', /its tools are not a list of at most 128 names/],
-      ['wordy', /what it says of its tools cannot be sent: over 262144 bytes of JSON/],
+      ['wordy', /the descriptions of its tools cannot be sent: over 262144 bytes of JSON/],
       ['deep', /schema of its tool deep .* nested over 32 levels/],
     ] as const)
       expect(await refusal([skill])).toMatchObject({
