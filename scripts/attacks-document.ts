@@ -27,9 +27,12 @@ export function attacksDocument(rows: readonly AttackState[]): string {
     `| ${id} | ${title.replaceAll('|', '\\|')} | ${LEVELS.map((level) => cells.get(level) ?? '').join(' | ')} |`;
   return `# Attacks
 
-Made by \`WRITE_ATTACKS=1 npm run attacks\`. Each line is a test in \`test/attacks/\`: an attempt of user code, a file or a fault, and its result at each
-level; an empty cell is a level without the test. The entry reads messages in the same way at every level, so each message is tried at one level. Every attack has a control in which it succeeds: the same program without a
-sandbox, or in a sandbox or container that lacks one line. \`npm run ablation\` tries each argument of the launchers of level namespace and each line of a container. Level \`kernel\` has its own list,
+Made by \`WRITE_ATTACKS=1 npm run attacks\`. [Threats](threats.md) explains the ids, with the outcome that each requires.
+
+Each line is a test in \`test/attacks/\`: an attempt of user code, a file or a fault, and its result at each level; an empty cell is a level
+without the test. The entry reads messages in the same way at every level, so each message is tried at one level. Every attack has a control
+in which it succeeds: the same program without a sandbox, or in a sandbox or container that lacks one line. \`npm run ablation\` tries each
+argument of the launchers of level namespace and each line of a container. Level \`kernel\` has its own list,
 \`test/sandboxes/docker/kernel-level.test.ts\`.
 
 | case | attack | ${LEVELS.join(' | ')} |
