@@ -17,7 +17,7 @@ import type { BytesPlace } from '../../src/protocol/messages/value-bytes.ts';
 /** The host's answer to a call. */
 export type CallReply = { ok: true; value: unknown } | { ok: false; error: CallError };
 
-/** A program's call on its way to the host. */
+/** A program's call to the host. */
 export interface RelayedCall {
   call: PackedCall;
   places: readonly BytesPlace[];
@@ -27,9 +27,9 @@ export interface RelayedCall {
   reader(stream: number): StreamReader;
 }
 
-/** The way to the broker. */
+/** The connection to the broker. */
 export interface CallPort {
-  /** Calls for the entry itself; `reader` takes the bytes of the answer. */
+  /** A call of the entry itself; `reader` takes the bytes of the answer. */
   call(
     target: Exclude<CallTarget, 'tool'>,
     name: string,
@@ -40,7 +40,7 @@ export interface CallPort {
   relay(call: RelayedCall): StreamWriter[];
 }
 
-/** The entry's end of the calls to the broker; ids are the entry's own, whatever a program numbers its calls with. */
+/** The entry's end of the calls to the broker. The entry numbers the calls itself and ignores the ids of programs. */
 export function createCallPort(channel: Channel): CallPort & { settle(answer: Buffer): void } {
   const waiting = new Map<number, (answer: PackedAnswer) => void>();
   let last = 0;

@@ -7,12 +7,12 @@ import type { SkillScript } from './skill-script.ts';
 
 const MAX_ROWS = 1_000;
 const MAX_TEXT = 500;
-/** Rows that the message names; the diagnostics have them all. */
+/** Rows that the message names; the diagnostics have all rows. */
 const NAMED_ROWS = 20;
 
 /**
- * Asks an executor which requirements of a script are missing. The script gets an interpreter of its own, since the answer takes modules
- * that the script may not want. An executor that does not answer fails the script when that is to run.
+ * Asks an executor which requirements of a script are missing. The script gets its own interpreter, because the check loads modules that the script
+ * may not want. If the executor gives no answer, the script fails later, when it runs.
  *
  * @throws SkillcellError `script.requirements-missing`
  */

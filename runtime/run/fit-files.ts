@@ -6,20 +6,19 @@ import { readShebang } from '../../src/contracts/text/shebang.ts';
 import { listNames } from '../../src/skills/text/list-names.ts';
 import { withLineFeeds } from './fitting-line-ends.ts';
 
-/** How many files a diagnostic names, and how much of each. */
+/** Number of files that a diagnostic names, and length of each name. */
 const NAMED = 3;
 const NAME_CHARACTERS = 100;
-/** A first line that names an interpreter is no longer. */
+/** Longest first line that names an interpreter. */
 const FIRST_LINE_BYTES = 256;
 /** The byte order mark of UTF-8, read byte by byte. */
 const MARK = '\u00EF\u00BB\u00BF';
 
 /**
- * The bytes of a file as the language's interpreter takes them, where it is a program of that language by its ending or first line:
- * its programs run and source such files. A file with a zero byte is more than a text, for instance an archive that unpacks itself,
- * and stays as it is.
+ * The bytes of a file in the form that the language's interpreter reads, if its ending or first line makes it a program of that language: programs
+ * in it run and source such files. A file with a zero byte is not only text, for instance a self-extracting archive, and stays unchanged.
  *
- * @returns `undefined` where the file fits as it is
+ * @returns `undefined` if the file fits unchanged
  */
 export function fitFile(
   language: LanguageDefinition,
@@ -29,7 +28,7 @@ export function fitFile(
   if (language.lineEnds !== 'lf') return undefined;
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   if (!isProgramOf(language, path, bytes) || bytes.includes(0)) return undefined;
-  // Byte by byte, so that bytes which are no UTF-8 stay.
+  // Byte by byte, so that bytes that are not UTF-8 stay.
   const given = bytes.toString('latin1');
   const { text, lines } = withLineFeeds(given.startsWith(MARK) ? given.slice(MARK.length) : given);
   return text.length === given.length ? undefined : { bytes: Buffer.from(text, 'latin1'), lines };
@@ -41,7 +40,7 @@ function isProgramOf({ endings, shebangs }: LanguageDefinition, path: string, by
   return shebang !== undefined && shebangs.includes(shebang.interpreter);
 }
 
-/** Fits files that lie below a folder, in place. Returns the paths of those whose lines changed. */
+/** Fits files below a folder, in place. Returns the paths of the files whose lines changed. */
 export function fitFilesBelow(language: LanguageDefinition, folder: string, paths: readonly string[]): string[] {
   return paths.filter((path) => {
     const fit = fitFile(language, path, readFileSync(join(folder, path)));
@@ -50,7 +49,7 @@ export function fitFilesBelow(language: LanguageDefinition, folder: string, path
   });
 }
 
-/** Tells of the files whose copies in the sandbox have other line ends. */
+/** Reports the files whose copies in the sandbox have other line ends. */
 export function tellFitted({ title }: LanguageDefinition, paths: readonly string[]): Diagnostic[] {
   if (paths.length === 0) return [];
   const named = listNames(paths, NAMED, (path) => path.slice(0, NAME_CHARACTERS));

@@ -2,8 +2,8 @@ import { type Diagnostic, diagnostic } from '../../src/contracts/errors/diagnost
 import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 
 /**
- * The program as its interpreter takes it: as it is, or for bash without the carriage returns of Windows' line ends, which would
- * stand in its words, and without a byte order mark, which would stand in its first. The diagnostic tells of the line ends.
+ * The program in the form that its interpreter reads. Bash gets it without the carriage returns of Windows' line ends, which would become part of its
+ * words, and without a byte order mark, which would become part of its first word. The diagnostic reports the line ends.
  */
 export function fittingLineEnds(
   language: LanguageDefinition,
@@ -16,12 +16,12 @@ export function fittingLineEnds(
   return { program: text, diagnostics: [diagnostic('program.line-ends', message)] };
 }
 
-/** A text without the byte order mark before it, which some editors write. */
+/** A text without its byte order mark, which some editors write. */
 export function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? text.slice(1) : text;
 }
 
-/** A text whose lines all end with a line feed alone, and how many did not. */
+/** A text whose lines all end with a line feed alone, and the number of changed lines. */
 export function withLineFeeds(text: string): { text: string; lines: number } {
   const fitting = text.replaceAll('\r\n', '\n');
   return { text: fitting, lines: text.length - fitting.length };

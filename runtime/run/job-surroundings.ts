@@ -12,11 +12,11 @@ import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
 
-/** What a session needs besides what every job does. */
+/** The additional parts of a session. */
 export interface SessionSurroundings {
-  /** Takes the messages that only a session gets. */
+  /** Takes the messages that only a session receives. */
   take?(request: SessionRequest): void;
-  /** Starts a process of user code's rights that is no language's executor. */
+  /** Starts a process with the rights of user code that is not a language's executor. */
   start(command: LanguageDefinition): ExecutorProcess;
 }
 
@@ -34,11 +34,11 @@ export interface JobSurroundings {
   trees: SkillTrees;
   /** The paths of the job's input files, once all are in the workspace. */
   filesWritten: Promise<readonly string[]>;
-  /** What the result tells of the files that programs find. */
+  /** Diagnostics of the result about files in the sandbox. */
   found: Diagnostic[];
   stdin: Readable | undefined;
-  /** An executor that has run nothing yet: the one that waits where it can run this program, else a new one. */
+  /** Returns an executor that has run nothing yet: the waiting executor if it can run this program, else a new one. */
   takeExecutor(language: Language, wanted?: ExecutorStart): ExecutorProcess;
-  /** What only a session needs; a rehearsal is none. */
+  /** The additional parts of a session; absent for other jobs and for a rehearsal. */
   session?: SessionSurroundings;
 }

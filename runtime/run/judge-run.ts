@@ -7,10 +7,10 @@ import type { EndCause } from './program/program-ending.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import { workspaceLimits } from './watch/run-watches.ts';
 
-/** What came of a run, before its declared outputs are looked at. */
+/** The verdict on a run before the check of its declared outputs. */
 export type Verdict = Pick<RunOutcome, 'outcome' | 'limit' | 'error'>;
 
-/** The outcome that a cause stands for. */
+/** The verdict for the cause of an end. */
 export function judge(cause: EndCause, code: number | null, layout: SandboxLayout, limits: JobLimits): Verdict {
   switch (cause) {
     case 'run-deadline':
@@ -27,7 +27,7 @@ export function judge(cause: EndCause, code: number | null, layout: SandboxLayou
     case 'calls':
       return { outcome: 'limit', limit: cause };
     case 'itself': {
-      // A fast program passes a limit that is only watched, and ends, between two looks.
+      // A fast program may exceed a watched limit and end between two checks.
       const over = layout.watchWorkspace
         ? exceededLimit([layout.workspace, layout.temporary], workspaceLimits(limits))
         : undefined;
@@ -39,7 +39,7 @@ export function judge(cause: EndCause, code: number | null, layout: SandboxLayou
   }
 }
 
-/** The program's own error goes before ours; a run whose declared outputs are not delivered has failed. */
+/** The program's own error has priority. A run without its declared outputs has failed. */
 export function contractVerdict(
   verdict: Verdict,
   error: ProgramError | undefined,

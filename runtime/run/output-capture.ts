@@ -3,28 +3,28 @@ import type { ByteWriter } from '../../src/protocol/channel/channel.ts';
 import { outputText } from '../../src/protocol/output-text.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 
-/** Both output streams of one run: kept up to a cap, counted to the end, and ended by the caller above the total. */
+/** Both output streams of one run. They are kept up to a cap and counted to the end; the caller ends the run above the total. */
 export interface OutputCapture {
   stdout(): OutputText;
   stderr(): OutputText;
-  /** Whether both together are over the total. */
+  /** Whether both streams together are over the total. */
   overTotal(): boolean;
   /**
-   * Settles when all that was written has been read and handed on. Time in which a slow reader holds the output back does not count. Says
-   * whether all of it was read: not where a stream did not end in time.
+   * Settles when all written output has been read and handed on. Time in which a slow reader holds the output back does not count. Returns whether
+   * all of it was read: false if a stream did not end in time.
    *
-   * @param graceMs for streams that someone may still write to
+   * @param graceMs for streams that may still have writers
    */
   finish(writers: Writers, graceMs: number): Promise<boolean>;
 }
 
 /**
- * Who may still write: nobody that counts, since the program has said a moment ago, in this turn of the event loop, that it has written all;
- * nobody at all, so that what the pipes hold is all; or anyone, until a stream ends by itself.
+ * The processes that may still write. `done`: none that counts, because the program has just said, in this turn of the event loop, that it has
+ * written everything. `gone`: none, so the pipes hold all remaining output. `any`: any process, until a stream ends by itself.
  */
 export type Writers = 'done' | 'gone' | 'any';
 
-/** A stream as far as it is read here: a `Readable`, or what stands for one. */
+/** A stream for reading: a `Readable` or a replacement. */
 export interface OutputSource {
   on(event: 'data', take: (chunk: Buffer) => void): unknown;
   once(event: 'end' | 'close' | 'error', take: () => void): unknown;
@@ -38,16 +38,16 @@ export interface OutputSource {
 export interface OutputCaptureOptions {
   /** Bytes kept of each stream. */
   keptBytes: number;
-  /** Bytes of both together at which `onTotal` is called. */
+  /** Bytes of both streams together. Above this, `onTotal` is called. */
   totalBytes: number;
   onTotal(): void;
-  /** Where the kept bytes go as they come. */
+  /** Receive the kept bytes as they arrive. */
   writers: { stdout: ByteWriter; stderr: ByteWriter };
-  /** Whether the pipes are read again by a later capture; then nothing is waited for that is not in them. */
+  /** Whether a later capture reads the pipes again. Then only output that is already in the pipes is awaited. */
   stays?: boolean;
 }
 
-/** Reads an executor's output. What is over the cap is drained and counted, so that the program never blocks on it. */
+/** Reads an executor's output. Bytes over the cap are drained and counted, so that the program never blocks on them. */
 export function captureOutput(
   stdout: OutputSource,
   stderr: OutputSource,
@@ -71,7 +71,7 @@ export function captureOutput(
       const heldBack = (): boolean => first.heldBack() || second.heldBack();
       let whole = writing !== 'any';
       const atEnd = total;
-      // What was written before a word can be read as soon as the word, and is read before the next round.
+      // Output from before a message can be read as soon as the message, and is read before the next round.
       let rounds = writing === 'done' && !heldBack() ? 1 : 2;
       for (let over = false; !over; rounds = 2) {
         await Promise.all([first.handedOn(), second.handedOn()]);
@@ -81,7 +81,7 @@ export function captureOutput(
           over = (total === before || (options.stays === true && total - atEnd > PIPE_BYTES)) && !heldBack();
         } else {
           await withinDeadline(ended, { limitMs: graceMs, overdue: () => false });
-          // On a busy machine the clock comes before what is in the pipe already.
+          // On a busy machine the timer may fire before the pipe's content is read.
           await readOnce(rounds);
           whole = hasEnded;
           over = whole || !heldBack();
@@ -96,12 +96,12 @@ export function captureOutput(
   };
 }
 
-/** The most that two pipes hold: what is read beyond it was written later. */
+/** Capacity of two pipes. Anything read beyond it was written later. */
 const PIPE_BYTES = 2 * 1024 * 1024;
 
 /**
- * Waits until the event loop has asked the kernel for all that can be read. Of two rounds the second one has surely asked anew: an
- * immediate's own has asked before.
+ * Waits until the event loop has asked the kernel for all readable data. Only the second of two rounds has surely asked again: the round of an
+ * immediate has asked before it.
  */
 async function readOnce(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -109,13 +109,13 @@ async function readOnce(rounds: number): Promise<void> {
 
 interface StreamCapture {
   text(): OutputText;
-  /** Whether it came to its end, and not to an error. */
+  /** Whether the stream ended without an error. */
   ended: Promise<boolean>;
-  /** Whether bytes that were read wait until the host takes them. */
+  /** Whether read bytes wait until the host takes them. */
   heldBack(): boolean;
-  /** Resolves when the host has taken what was read so far. */
+  /** Resolves when the host has taken all bytes read so far. */
   handedOn(): Promise<void>;
-  /** Ends the stream, or leaves what comes next in its pipe. */
+  /** Ends the stream, or leaves later output in its pipe. */
   leave(stays: boolean): void;
 }
 

@@ -1,13 +1,13 @@
 import { type PausableClock, startClock } from '../../src/protocol/pausable-clock.ts';
 
-/** The clock of the current run. It stands still while the host waits for an answer on behalf of the program. */
+/** The clock of the current run. It pauses while the host waits for an answer on behalf of the program. */
 export interface RunClock {
   set(running: boolean): void;
-  /** Calls `onEnd` once the clock has run for so long. Returns a function that stops it. */
+  /** Calls `onEnd` after this much running time. Returns a function that stops the clock. */
   start(milliseconds: number, onEnd: () => void): () => void;
 }
 
-/** Creates the clock of one sandbox. It keeps standing still from one run to the next. */
+/** Creates the clock of one sandbox. A pause lasts from one run to the next. */
 export function createRunClock(): RunClock {
   let running = true;
   let current: PausableClock | undefined;

@@ -15,9 +15,9 @@ import { watchMemory } from './watch/memory-watch.ts';
 import { startWatches } from './watch/run-watches.ts';
 import { placeProgram, startProgram } from './program/start-program.ts';
 
-/** How long the pipes of a dead program are still read. */
+/** Time in which the pipes of a dead program are still read. */
 const PIPE_GRACE_MS = 250;
-/** How long an interpreter has to write its buffered output. */
+/** Time in which an interpreter may write its buffered output. */
 const FLUSH_GRACE_MS = 250;
 const KILL_TIMEOUT_MS = 5_000;
 const MIB = 1024 * 1024;
@@ -44,7 +44,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   startProgram(input, around);
 
   const first = await ending.cause;
-  // Memory is the cause also where the program exceeded it and then waited for its deadline.
+  // Memory is also the cause if the program exceeded it and then waited for its deadline.
   const cause = OWN_ENDS.has(first) && memory.wasOver() ? 'memory' : first;
   if (MAY_TIDY.has(first)) await askToEnd(around.processes, ending, limits.graceMs);
   memory.stop();
@@ -63,9 +63,9 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   return { ...gather(input, around, { ending, cause: judged, capture, found: doubts(dead, whole) }), runMs };
 }
 
-/** Causes that may hide another cause: exceeded memory. */
+/** Causes that may hide exceeded memory. */
 const OWN_ENDS: ReadonlySet<EndCause> = new Set<EndCause>(['itself', 'run-deadline', 'timeout']);
-/** Causes that the program is told of, with time to tidy up. */
+/** Causes that the program may react to, within the grace period. */
 const MAY_TIDY: ReadonlySet<EndCause> = new Set<EndCause>(['run-deadline', 'timeout', 'canceled']);
 
 /** Ends the run when a watch finds a cause or the caller cancels. Returns a function that stops watching. */
@@ -114,7 +114,7 @@ function doubts(dead: boolean, whole: boolean): Diagnostic[] {
   return found;
 }
 
-/** Puts together the reports, the output and the files of a finished run. */
+/** Combines the reports, the output and the files of a finished run. */
 function gather(
   input: RunInput,
   { layout, privileges }: RunSurroundings,
@@ -123,7 +123,7 @@ function gather(
   const { process: end } = run.ending;
   const { limits } = input;
   const exitCode = end?.code ?? null;
-  // The program went on after an error that it reported, so the error did not end it.
+  // The program continued after an error that it reported, so the error did not end it.
   const error = exitCode === 0 ? undefined : readProgramError(run.ending.error, input.fileName);
   const { value, missing } = privileges.asUser(() => {
     // A program may have removed the permissions of its own folders; their content is still its result.

@@ -11,10 +11,10 @@ import type { RunOutcome } from './run-outcome.ts';
 import type { SkillScript } from './skill-script.ts';
 import { programVariables } from './program/start-program.ts';
 
-/** How long the memory of a killed program may take to be freed. */
+/** Time in which the memory of a killed program must be freed. */
 const GONE_TIMEOUT_MS = 5_000;
 
-/** What stands in the working folder beside the program. */
+/** The files in the working folder beside the program. */
 export interface RunFiles {
   /** Paths of the job's input files. */
   inputs?: ReadonlySet<string>;
@@ -23,11 +23,11 @@ export interface RunFiles {
 }
 
 /**
- * One run of the job's program or of one that the agent wrote. Runs are numbered from 1. Before a later one the workspace
- * is cleared but for `inputs`.
+ * One run of the job's program or of a program of the agent. Runs are numbered from 1. Before each later run the workspace is cleared except for
+ * `inputs`.
  *
- * @param given the program, or the script that it is
- * @throws SkillcellError `script.requirements-missing`, before anything ran
+ * @param given the program or the script
+ * @throws SkillcellError `script.requirements-missing`, before any program ran
  */
 export async function runOnce(
   around: JobSurroundings,
@@ -38,7 +38,7 @@ export async function runOnce(
 ): Promise<RunOutcome> {
   const { channel, globals, layout } = around;
   const job = globals.JOB;
-  // What a failed attempt wrote is no output of the next one, and takes no room from it, nor does the memory it had.
+  // Files of a failed attempt are not outputs of the next one and take none of its room. Its memory must be freed too.
   if (run > 1) {
     const { clearAttempt } = await import('../files/clear-attempt.ts');
     await around.processes.gone(GONE_TIMEOUT_MS);

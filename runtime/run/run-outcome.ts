@@ -1,12 +1,12 @@
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { MissingOutput } from '../../src/protocol/messages/missing-outputs.ts';
 
-/** What one run of user code came to. */
+/** Result of one run of user code. */
 export interface RunOutcome extends Pick<
   JobResult,
   'outcome' | 'limit' | 'exitCode' | 'signal' | 'stdout' | 'stderr' | 'error' | 'value' | 'diagnostics'
 > {
-  /** Calls that had an effect in this or an earlier run, a line each. */
+  /** Calls that had an effect in this or an earlier run, one a line. */
   effects?: string[];
   /** Declared outputs that are not delivered. */
   missing: readonly MissingOutput[];
@@ -14,7 +14,7 @@ export interface RunOutcome extends Pick<
   runMs: number;
 }
 
-/** What a job came to of which no program ran. */
+/** Result of a job without a program run. */
 export function emptyRun(expected: readonly string[]): RunOutcome {
   return {
     outcome: 'failed',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { SandboxJob } from '../../src/contracts/jobs/globals.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
-/** A script of a skill, which runs where it lies. */
+/** A script of a skill. It runs in place. */
 export interface SkillScript {
   /** The skill's folder. */
   folder: string;
@@ -11,7 +11,7 @@ export interface SkillScript {
   interpreter: string[];
 }
 
-/** Where the script of a job lies in the sandbox. */
+/** The script of a job in the sandbox. */
 export function skillScript(
   { skill, path, interpreter }: NonNullable<SandboxJob['script']>,
   { skills }: SandboxLayout,
@@ -19,7 +19,7 @@ export function skillScript(
   return { folder: join(skills, skill.replace('.', '/')), name: path, interpreter };
 }
 
-/** The variables that a script finds beside those of every program. */
+/** The variables of a script beside those of every program. */
 export function scriptVariables(script: SkillScript, { output }: SandboxLayout): Record<string, string> {
   return { SKILL_DIR: script.folder, OUTPUT_DIR: output };
 }

@@ -13,13 +13,13 @@ import type { ExecutorLink } from '../run/program/executor-link.ts';
 
 /** The calls of a run that may be interrupted. */
 export interface CellCalls extends CallAnswers {
-  /** What the program says of its end stands behind its calls: too many of them are refused from here on, and not left unread. */
+  /** Call when the run is interrupted. The program's report arrives after its calls, so further calls are refused and no longer left unread. */
   interrupt(): void;
 }
 
 /**
- * The calls of one run. Its program lives on when the run is over: it is told that its calls are over as well, those without an answer
- * and those that it makes before the next run begins.
+ * The calls of one run. Its program lives on after the run. It gets the answer that the run is over for its pending calls, and for those before the
+ * next run begins.
  */
 export function answerCellCalls(port: CallPort, link: ExecutorLink, limit: CallLimit): CellCalls {
   /** Ids of calls without an answer. */
@@ -61,7 +61,7 @@ export function answerCellCalls(port: CallPort, link: ExecutorLink, limit: CallL
       link.release('calls');
     },
     close() {
-      // Closing lets in what was left unread.
+      // Closing reads the calls that were left unread.
       link.onCall = (bytes) => tellOver(readCall(bytes).id);
       calls.close();
       pending.forEach(tellOver);

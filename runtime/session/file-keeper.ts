@@ -10,16 +10,16 @@ import { lacksProcesses } from './unstarted-cell.ts';
 /** An operation on the files of a session. */
 type FileRequest = SessionRequest & { type: 'files' };
 
-/** Reads and writes the workspace of a session by a process of user code's rights: this one never opens a path of it. */
+/** Reads and writes the workspace of a session by a process with the rights of user code. This process never opens a path of the workspace. */
 export interface FileKeeper {
   serve(request: FileRequest): Promise<void>;
   close(): void;
 }
 
-/** What runs the operations; it ends with user code, and another takes its place. */
+/** The process that runs the operations. It ends with user code, and another replaces it. */
 interface Keeper {
   executor: ExecutorProcess;
-  /** What still has no answer. */
+  /** Operations without an answer. */
   pending: Map<number, PendingOperation>;
   ended: boolean;
 }
@@ -30,7 +30,7 @@ interface PendingOperation {
 }
 
 const MOST_ERROR_CHARACTERS = 500;
-const NO_PROCESS = 'no process can be started for it: those of the session are as many as they may be';
+const NO_PROCESS = 'no process can be started for it: the session is at its limit of processes';
 const ENDED = 'the processes of the session were ended meanwhile';
 
 /** Creates the keeper of one session; its process starts at first use. */
@@ -63,7 +63,7 @@ export function createFileKeeper(around: JobSurroundings, session: SessionSurrou
   };
 }
 
-/** What is written passes through to the keeper, as fast as that takes it. */
+/** Passes written bytes to the keeper, at its speed. */
 function passOn({ link }: ExecutorProcess, id: number): StreamReader {
   return { data: (chunk) => link.sendBytes(id, chunk), end: () => link.send({ type: 'file-end', id }) };
 }

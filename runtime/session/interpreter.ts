@@ -14,9 +14,9 @@ import { makeFifos } from '../run/program/program-pipes.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
-/** What tells a thread of an interpreter that its main thread has to stop: that one may be in a loop, and hears of nothing. */
+/** Tells a thread of an interpreter that the main thread must stop. The main thread itself may be in a loop and receive nothing. */
 interface InterruptPipe {
-  /** As user code sees it, which may read it only. */
+  /** The path for user code, which may only read it. */
   path: string;
   interrupt(): void;
   close(): void;
@@ -27,19 +27,19 @@ export interface Interpreter {
   executor: ExecutorProcess;
   stdout: OutputSource;
   stderr: OutputSource;
-  /** Asks it to stop its run. What it does then is its own affair: a program may refuse. */
+  /** Asks it to stop its run. A program may refuse. */
   interrupt(run: number): void;
-  /** Asks it to end as its kind ends. What it still writes belongs to no run, and is dropped. */
+  /** Asks it to end in its own way. Output after this belongs to no run and is dropped. */
   finish(): void;
-  /** How its process ended, once it has. */
+  /** The end of its process, once it has ended. */
   readonly end: ProcessEnd | undefined;
-  /** Says who is told of its end; only the last one is. Each run that waited for one promise would be kept until then. */
+  /** Sets the callback for its end. Only the last one is called. A promise would keep each run that waits for it. */
   followEnd(take: () => void): void;
-  /** Lets go of what this process holds of it. Its own process is ended by who ends all of them. */
+  /** Releases this process's handles of it. The code that ends all processes ends its process. */
   close(): void;
 }
 
-/** Starts the interpreter of a language, or takes over the one that waits. */
+/** Starts the interpreter of a language, or takes over the waiting one. */
 export async function startInterpreter(around: JobSurroundings, language: string): Promise<Interpreter> {
   const { layout, marker, globals, privileges, processes } = around;
   const variables = programVariables(layout, marker, globals.JOB.env);
@@ -78,7 +78,7 @@ export async function startInterpreter(around: JobSurroundings, language: string
     const place = { path: program, args: [], cwd: layout.workspace, skills: layout.skills };
     link.send({ type: 'run', ...place, env: variables, session });
   }
-  // What it needs to begin with is none of the first run's time.
+  // The start-up is not part of the first run's time.
   const ready = new Promise<void>((resolve) => {
     link.onMessage = ({ type }) => {
       if (type === 'waiting') resolve();
@@ -120,7 +120,7 @@ export async function startInterpreter(around: JobSurroundings, language: string
   };
 }
 
-/** Makes the pipe, in the folder of skills, which user code cannot write to. */
+/** Creates the pipe in the folder of skills, where user code cannot write. */
 function createInterruptPipe({ level, skills }: SandboxLayout, privileges: Privileges): InterruptPipe {
   return privileges.asSupervisor(() => {
     const folder = mkdtempSync(join(skills, '.interrupt-'));
@@ -128,7 +128,7 @@ function createInterruptPipe({ level, skills }: SandboxLayout, privileges: Privi
     const path = join(folder, 'pipe');
     makeFifos([path], level, privileges);
     chmodSync(path, 0o644);
-    // Open for reading as well: there is always a reader, and the thread sees no end.
+    // Open for reading as well, so that there is always a reader and the thread sees no end.
     const descriptor = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
     return {
       path,

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { OutputSource } from '../run/output-capture.ts';
 
-/** How a stream ended. */
+/** The end of a stream. */
 type End = 'end' | 'close' | 'error';
 
 /**
- * An output of an interpreter as one run after the other reads it. To listen anew and to stop costs a short run a tenth of its time, so
- * that there is one listener for all of them. What comes between two runs is for the next one; after the first piece the rest waits in its pipe.
+ * An output of an interpreter that successive runs read. To listen again for each run would cost a short run a tenth of its time, so one listener
+ * serves all runs. Output between two runs belongs to the next run. After the first chunk the rest waits in its pipe.
  */
 export function lastingOutput(stream: Readable): OutputSource {
   const early: Buffer[] = [];

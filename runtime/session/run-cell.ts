@@ -18,34 +18,34 @@ import type { Interpreter } from './interpreter.ts';
 import { passResults, type ShownResults } from './shown-results.ts';
 import { type LanguageDefinition, startVariables } from '../../src/contracts/jobs/language.ts';
 
-/** Variables that the code of a run heeds all the same: `TZ` is told to the interpreter, the others are read by programs as well. */
+/** Variables that take effect although the interpreter has started: it is told of `TZ`, and other programs read the rest as well. */
 const HEEDED: ReadonlySet<string> = new Set(['TZ', 'HOME', 'NODE_ENV']);
 
 const PIPE_GRACE_MS = 250;
 
-/** A run of a session, as the host asks for it. */
+/** The host's request for a run of a session. */
 export type Cell = SessionRequest & { type: 'cell' };
 
-/** What a run needs of its session. */
+/** The parts of its session that a run needs. */
 export interface CellSurroundings {
   around: JobSurroundings;
   interpreter: Interpreter;
   epoch: number;
-  /** What was lost since the run before. */
+  /** The losses since the previous run. */
   losses: readonly Diagnostic[];
-  /** Whether user code holds or held more memory than it may, in this epoch. See `MemoryWatch.wasOver`. */
+  /** Whether user code holds or held more memory than allowed in this epoch. See `MemoryWatch.wasOver`. */
   overMemory(mainLives: boolean): boolean;
-  /** Ends all interpreters, and lets go of those that do not run. Says whether nothing of them is left. */
+  /** Ends all interpreters, and releases those that do not run. Returns whether no process of them is left. */
   lose(running?: Interpreter): Promise<boolean>;
 }
 
-/** Causes after which an interpreter is ended and not asked: what it does holds or makes too much. */
+/** Causes after which an interpreter is killed, not interrupted: it holds or produces too much. */
 const FATAL: ReadonlySet<EndCause> = new Set<EndCause>(['output', 'memory', 'workspace', 'inodes']);
 
 /**
- * Runs code in an interpreter that stays, and tells the host what came of it.
+ * Runs code in an open interpreter, and sends the result to the host.
  *
- * @param cause why it is to stop, as its caller or one of its clocks has it; the first reason counts
+ * @param cause the reason to stop, from its caller or one of its clocks; the first reason counts
  */
 export async function runCell(
   cell: Cell,
@@ -65,10 +65,10 @@ export async function runCell(
   });
   const answered = listen(cell, session, limits, cause.resolve);
   const stopWatching = startWatches(around, limits, cause.resolve);
-  // Code that comes as text has no encoding to mark: Python would refuse the mark, which it takes at the start of a file.
+  // Code that arrives as text needs no byte order mark. Python accepts the mark at the start of a file, but refuses it here.
   const { program, diagnostics } = fittingLineEnds(executor.language, withoutMark(cell.code));
   const started = performance.now();
-  // What is to stop before it has begun never begins.
+  // A run that is stopped before its start never begins.
   const isSent = (await Promise.race([cause.promise, Promise.resolve()])) === undefined;
   if (isSent) sendCell(interpreter, cell, program);
 
@@ -114,7 +114,7 @@ export async function runCell(
   } satisfies SandboxMessage);
 }
 
-/** The output of a run, whose streams are opened with its first byte: most runs of a session write nothing. */
+/** The output of a run. Its streams are opened with the first byte, because most runs of a session write nothing. */
 function cellOutput(channel: Channel, run: number): Record<'stdout' | 'stderr', ByteWriter> {
   let opened: Record<'stdout' | 'stderr', StreamWriter> | undefined;
   const open = (): Record<'stdout' | 'stderr', StreamWriter> => {
@@ -130,13 +130,13 @@ function cellOutput(channel: Channel, run: number): Record<'stdout' | 'stderr', 
   return { stdout: writer('stdout'), stderr: writer('stderr') };
 }
 
-/** How long an interpreter may take to read code that it was sent, and how often it is interrupted until then. */
+/** Time in which an interpreter must read the sent code, and the interval of interrupts until then. */
 const BEGIN_MS = 1_000;
 const AGAIN_MS = 100;
 
 /**
- * Interrupts a run. A signal that comes before the interpreter has begun to run the code is heard by nobody, so that it comes again until
- * the code has surely begun; code that was running for long is interrupted once, and cleans up undisturbed. Returns how to end that.
+ * Interrupts a run. A signal from before the interpreter runs the code is lost, so it is repeated until the code has surely begun. Code that has been
+ * running for long is interrupted once and cleans up undisturbed. Returns a function that ends the interrupts.
  */
 function interruptUntilHeard(interpreter: Interpreter, run: number, sentAt: number): () => void {
   interpreter.interrupt(run);
@@ -147,18 +147,18 @@ function interruptUntilHeard(interpreter: Interpreter, run: number, sentAt: numb
   return () => clearInterval(timer);
 }
 
-/** Whether the code of a run ends its interpreter: then its report is the interpreter's last. */
+/** Whether the code of a run ends its interpreter. Then its report is the interpreter's last. */
 function isLeaving({ leaving }: Record<string, unknown>): boolean {
   return leaving === true;
 }
 
-/** A shell that a trap of the code's own, or `exec`, took the last word from: its end is what the code has made it. */
+/** Whether a shell exited without a report, because the code replaced its exit trap or called `exec`. Its exit code is then the code's. */
 function hasExited({ executor, end }: Interpreter): boolean {
   return executor.language.reads === 'strings' && end !== undefined && end.signal === null && end.code !== null;
 }
 
-/** An interpreter that ended without a word of its run. */
-const UNSAID = { name: 'InterpreterEnded', message: 'The interpreter ended before the code had.', stack: '' };
+/** The error if an interpreter ended without a report on its run. */
+const UNSAID = { name: 'InterpreterEnded', message: 'The interpreter ended before the code did.', stack: '' };
 
 function sendCell({ executor }: Interpreter, { run, language, env = {} }: Cell, code: string): void {
   if (executor.language.reads !== 'strings') return executor.link.send({ type: 'cell', run, language, code, env });
@@ -166,17 +166,17 @@ function sendCell({ executor }: Interpreter, { run, language, env = {} }: Cell, 
   executor.link.sendStrings([`${run}`, code, ...counted(variables)]);
 }
 
-/** What an interpreter sends while it runs a cell. */
+/** The messages of an interpreter while it runs a cell. */
 interface Answered {
   calls: CellCalls;
   shown: ShownResults;
-  /** Its report, once it is there. */
+  /** Its report, once it has arrived. */
   readonly fields: Record<string, unknown> | undefined;
   /** Settles with the report, or the end of the interpreter. */
   over: Promise<void>;
 }
 
-/** Listens to an interpreter that is about to run a cell; a later cell listens anew. */
+/** Listens to an interpreter that is about to run a cell. The next cell replaces the listeners. */
 function listen(
   cell: Cell,
   { around, interpreter }: CellSurroundings,
@@ -196,14 +196,14 @@ function listen(
     onExhausted: () => finish('calls'),
     onFault: end,
   });
-  // Calls have parts from 1 on.
+  // Parts of calls are numbered from 1.
   link.onBytes = (part, chunk) => (part === 0 ? shown.takeBytes(chunk) : calls.takeBytes(part, chunk));
   link.onCall = (call) => calls.take(call);
   link.onMessage = (message) => {
     if (message.type === 'shown' && fields === undefined) shown.show(message.fields);
     if (message.type !== 'cell' || message.fields['run'] !== cell.run || fields !== undefined) return;
     fields = message.fields;
-    // Its process is about to end, which says how.
+    // Its process is about to end, and its status counts.
     if (!isLeaving(fields)) end();
   };
   link.onFault = end;
@@ -223,7 +223,7 @@ function lossOf(isKept: boolean, { end }: Interpreter): Diagnostic[] {
   const how =
     end === undefined ? '' : end.signal === null ? ` with code ${end.code ?? 'unknown'}` : ` by ${end.signal}`;
   return [
-    diagnostic('session.lost', `The interpreter ended${how}, and with it what the runs of the session had defined.`),
+    diagnostic('session.lost', `The interpreter ended${how}, and the definitions of the session's runs are lost.`),
   ];
 }
 
@@ -236,11 +236,11 @@ function doubts(dead: boolean, whole: boolean): Diagnostic[] {
   ];
 }
 
-/** What is known of a run that is over. */
+/** The known facts of a finished run. */
 interface EndedCell {
   report: CellReport;
   isKept: boolean;
-  /** Whether the code itself has ended its interpreter, and not something beside it. */
+  /** Whether the code itself, and no other cause, has ended its interpreter. */
   left: boolean;
   ended: EndCause;
   limits: JobLimits;
@@ -279,16 +279,16 @@ function valueOf({ json }: CellReport, maxBytes: number): { value?: { is: unknow
   return { ...('value' in read ? { value: { is: read.value } } : {}), diagnostics: read.diagnostics };
 }
 
-/** What the code of a run is called in its own messages. */
+/** The file name of a run's code in its own messages. */
 export function cellName(run: number): string {
   return `cell-${run}`;
 }
 
-/** Says which variables of one run come too late for the interpreter that runs it. */
+/** Reports the variables of a run that come too late for its interpreter. */
 function lateVariables(language: LanguageDefinition, env: Readonly<Record<string, string>>): Diagnostic[] {
   const late = Object.keys(startVariables(language, env)).filter((name) => !HEEDED.has(name));
   if (late.length === 0) return [];
   const names = late.join(', ').slice(0, 500);
-  const message = `${language.title} reads ${names} when it starts, and the session's has started: only programs that the run starts heed it.`;
+  const message = `${language.title} reads ${names} only at its start, and the interpreter of the session has started: only programs that the run starts use it.`;
   return [diagnostic('variable.late', message)];
 }

@@ -19,7 +19,7 @@ import { lacksProcesses, tellUnready, tellUnstarted, UnreadyInterpreter } from '
 const MIB = 1024 * 1024;
 const KILL_TIMEOUT_MS = 5_000;
 
-/** Serves the requests of a session until its host ends it, or the clock of its job does. */
+/** Serves the requests of a session until its host or the clock of its job ends it. */
 export async function serveSession(around: JobSurroundings, requests: SessionSurroundings): Promise<void> {
   const { canceled } = around;
   keepSmall();
@@ -28,7 +28,7 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   const over = Promise.withResolvers<EndCause>();
   const session = createInterpreters(around);
   const files = createFileKeeper(around, requests);
-  /** From the moment that the host asks for it: it may be interrupted before its interpreter is there. */
+  /** Set from the moment of the host's request: a run may be interrupted before its interpreter has started. */
   let running: { run: number; stop: PromiseWithResolvers<EndCause> } | undefined;
   let turn = Promise.resolve();
 
@@ -77,32 +77,32 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
 }
 
 /**
- * What a session no longer needs, V8 would else look for when it is more than the supervisor's share of the memory: user code pays for it.
- * The space for new objects, which would grow to 100 MiB, stays as it is at the start; V8's own `--optimize-for-size` holds it as well, but makes
- * each run a tenth slower. So little is looked for that waking other threads for it takes longer.
+ * Keeps the heap small. Otherwise V8 would collect a session's garbage only when it exceeds the supervisor's share of the memory, at the cost of user
+ * code. The space for new objects would grow to 100 MiB; here it keeps its first size. V8's own `--optimize-for-size` has that effect too, but makes
+ * each run a tenth slower. Collections are so small that waking other threads for them takes longer.
  */
 function keepSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--no-parallel-scavenge');
 }
 
-/** The interpreters of one session: one for each kind that its runs have asked for. */
+/** The interpreters of one session: one for each kind that its runs have used. */
 interface Interpreters {
-  /** The one of a language; another than before where that has ended meanwhile. */
+  /** Returns the interpreter of a language; a new one if the old one has ended. */
   get(language: string): Promise<Interpreter>;
   state(): Pick<CellSurroundings, 'epoch' | 'overMemory' | 'lose'>;
-  /** What was lost between runs, and is not yet told. */
+  /** Returns the losses between runs that have not been reported. */
   takeLosses(): Diagnostic[];
-  /** Lets the interpreters end as each does: they write what their files hold back, and do what the code has left for then. */
+  /** Lets the interpreters end in their own way: they flush their files and run the exit handlers of the code. */
   finish(): Promise<void>;
-  /** Ends all that user code still runs. */
+  /** Ends all processes of user code. */
   end(): Promise<void>;
 }
 
 function createInterpreters(around: JobSurroundings): Interpreters {
   const { processes, privileges, globals, layout } = around;
   const open = new Map<string, Interpreter>();
-  /** By language: which interpreter it has. A definition is read once: a short run takes hardly longer than that. */
+  /** Keys of interpreters by language. A definition is read only once, because a short run takes hardly longer than that. */
   const keys = new Map<string, string>();
   const keyOf = (language: string): string => {
     const known = keys.get(language) ?? readLanguage(layout.runtime, language).session ?? language;
@@ -132,7 +132,7 @@ function createInterpreters(around: JobSurroundings): Interpreters {
       const key = keyOf(language);
       const ended = [...open.values()].flatMap(({ end }) => (end === undefined ? [] : [end]));
       if (ended.length > 0) {
-        // Between two runs; what others had defined goes with it, so that an epoch is the same for all.
+        // An interpreter ended between two runs. The definitions of the others go too, so that all have the same epoch.
         const overMemory = memory.wasOver();
         losses.push(...ended.map((end) => lossBetween(end, overMemory)));
         await lose();
@@ -168,10 +168,10 @@ function createInterpreters(around: JobSurroundings): Interpreters {
 
 function lossBetween(end: ProcessEnd, overMemory: boolean): Diagnostic {
   const how = overMemory
-    ? 'since its memory was over its limit'
+    ? 'because its memory was over its limit'
     : `with ${end.signal ?? `code ${end.code ?? 'unknown'}`}`;
   return diagnostic(
     'session.lost',
-    `Between this run and the one before an interpreter ended ${how}, and with it what the runs of the session had defined.`,
+    `Between this run and the previous one an interpreter ended ${how}, and the definitions of the session's runs are lost.`,
   );
 }

@@ -6,22 +6,22 @@ import type { ExecutorLink } from '../run/program/executor-link.ts';
 
 /** The results of one run on their way from its interpreter to the host. */
 export interface ShownResults {
-  /** Takes bytes, which come ahead of the message that names them. */
+  /** Takes bytes. They arrive before the message that names them. */
   takeBytes(chunk: Buffer): void;
-  /** A result is whole: hands it on. The link is held until the host has it. */
+  /** Hands a complete result on. The link is held until the host has it. */
   show(fields: Record<string, unknown>): void;
-  /** The bytes that no result has named: those of a shell's value. Undefined where they are more than may be. */
+  /** The bytes without a result: the value of a shell. Undefined if they are over the cap. */
   takeRest(): Buffer | undefined;
   /** Resolves when all results are handed on. */
   readonly handedOn: Promise<void>;
-  /** Whether any was not as the interpreter announced it, and is left out. */
+  /** Whether a result differed from its announcement and was left out. */
   readonly isDoubtful: boolean;
 }
 
-/** Hands the results of a run on as they are shown. */
+/** Hands the results of a run on as they arrive. */
 export function passResults(channel: Channel, link: ExecutorLink, run: number): ShownResults {
   let chunks: Buffer[] = [];
-  /** Bytes that wait for their message, and those of the results before. */
+  /** Bytes that wait for their message, and bytes of earlier results. */
   let waiting = 0;
   let total = 0;
   let count = 0;
@@ -35,7 +35,7 @@ export function passResults(channel: Channel, link: ExecutorLink, run: number): 
     return bytes;
   };
   const hand = async (forms: ResultForm[], bytes: Buffer): Promise<void> => {
-    // What the run wrote before is in its pipe, and is read first: two rounds have surely asked for it.
+    // Earlier output of the run is in its pipe and must be read first. After two rounds it has surely been read.
     for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
     const stream = channel.openStream();
     channel.send({ type: 'shown', run, forms, stream: stream.number } satisfies SandboxMessage);
@@ -50,7 +50,7 @@ export function passResults(channel: Channel, link: ExecutorLink, run: number): 
     },
     show(fields) {
       const bytes = takeRest();
-      // A thread of the run before may still show something.
+      // A thread of the previous run may still show a result.
       if (fields['run'] !== run) return;
       const forms = readForms(fields['forms']);
       const announced = forms?.reduce((sum, form) => sum + form.bytes, 0);

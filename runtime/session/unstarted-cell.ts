@@ -4,7 +4,7 @@ import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
 import type { ProcessEnd } from '../run/program/wait-status.ts';
 import type { Cell } from './run-cell.ts';
 
-/** What a run is that never began. */
+/** The reply for a run that never began. */
 const UNSTARTED = {
   type: 'cell',
   exitCode: null,
@@ -14,13 +14,13 @@ const UNSTARTED = {
   runMs: 0,
 } as const;
 
-/** Whether something failed because user code has as many processes as there may be. */
+/** Whether an error was caused by the limit of processes of user code. */
 export function lacksProcesses(error: unknown): boolean {
   const { cause } = error as { cause?: NodeJS.ErrnoException };
   return cause?.code === 'EAGAIN';
 }
 
-/** An interpreter that ended before it could take any code, for example because it is not there: what others had defined stays. */
+/** An interpreter that ended before it could take code, for example because it is not installed. The definitions of the others stay. */
 export class UnreadyInterpreter extends Error {
   constructor(language: string, { code, signal }: ProcessEnd) {
     super(
@@ -29,7 +29,7 @@ export class UnreadyInterpreter extends Error {
   }
 }
 
-/** Tells the host of a run whose interpreter was not there to take it. */
+/** Sends the reply for a run whose interpreter could not start. */
 export function tellUnready({ run }: Cell, epoch: number, channel: Channel, { message }: UnreadyInterpreter): void {
   channel.send({
     ...UNSTARTED,
@@ -38,7 +38,7 @@ export function tellUnready({ run }: Cell, epoch: number, channel: Channel, { me
   } satisfies SandboxMessage);
 }
 
-/** Tells the host of a run for which no process was left: all that the session had running was ended for it. */
+/** Sends the reply for a run that found no free process. All processes of the session were ended for it. */
 export function tellUnstarted({ run }: Cell, epoch: number, channel: Channel): void {
   channel.send({
     ...UNSTARTED,
@@ -46,7 +46,7 @@ export function tellUnstarted({ run }: Cell, epoch: number, channel: Channel): v
     diagnostics: [
       diagnostic(
         'session.lost',
-        'The processes of the session were as many as they may be, so that no interpreter could be started: they were ended, and with them what the runs had defined.',
+        'The session was at its limit of processes, so no interpreter could be started. All its processes were ended, and the definitions of its runs are lost.',
       ),
     ],
   } satisfies SandboxMessage);

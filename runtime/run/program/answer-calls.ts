@@ -17,9 +17,9 @@ import type { ExecutorLink } from './executor-link.ts';
 
 const MAX_NAME = 200;
 const MAX_PLACES_BYTES = 256 * 1024;
-/** What the broker takes is less; these keep the channel from carrying what would end it. */
+/** The broker takes less. These limits keep the channel from carrying messages that would end it. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** Where the bytes of a refused call go. */
+/** Takes the bytes of a refused call. */
 export const DROPPED: StreamWriter = { number: 0, write: async () => undefined, end: () => undefined };
 
 interface Part {
@@ -27,33 +27,33 @@ interface Part {
   left: number;
 }
 
-/** What the calls of a program need of the way to it. */
+/** The parts of the link that the calls of a program need. */
 export type AnswerLink = Pick<ExecutorLink, 'hold' | 'release' | 'sendBytes' | 'sendPacked'>;
 
 /** The calls of one program. */
 export interface CallAnswers {
-  /** Takes a call. @throws {FrameError} at one of no known form */
+  /** Takes a call. @throws {FrameError} if its form is unknown */
   take(bytes: Buffer): void;
-  /** Takes bytes that a call has named. */
+  /** Takes bytes that a call has announced. */
   takeBytes(part: number, chunk: Buffer): void;
   close(): void;
 }
 
 /** Options of {@link answerCalls}. */
 export interface CallLimit {
-  /** Calls that are refused here before the run ends: each costs an answer that a program may never read. */
+  /** Number of refusals before the run ends. Each refusal costs an answer that a program may never read. */
   refusals: number;
   onExhausted(): void;
-  /** Told of bytes that no call has named. */
+  /** Called for bytes that no call has announced. */
   onFault(): void;
 }
 
 /**
- * Passes the calls of one program on to the broker, and the answers back, with their bytes. User code may call tools, never a
- * model directly. Ids must rise, so that a replayed one is refused.
+ * Relays the calls of one program to the broker, and the answers back, with their bytes. User code may call tools, but not a model. Ids must rise, so
+ * that a replayed call is refused.
  */
 export function answerCalls(port: CallPort, link: AnswerLink, limit: CallLimit): CallAnswers {
-  /** Bytes that are still to come, by the number that the program gave them. */
+  /** Announced bytes that have not arrived, by the number that the program gave them. */
   const parts = new Map<number, Part>();
   let lastId = 0;
   let underWay = 0;
@@ -61,7 +61,7 @@ export function answerCalls(port: CallPort, link: AnswerLink, limit: CallLimit):
   let refused = 0;
   let open = true;
 
-  /** More waits in the program's own pipe. */
+  /** When full, further calls wait in the program's own pipe. */
   const isFull = (): boolean => underWay >= CALLS_UNDER_WAY || bytesUnderWay > CALL_BYTES_UNDER_WAY - MAX_CALL_BYTES;
   const expect = (places: readonly NumberedPlace[], writers: readonly StreamWriter[]): void => {
     places.forEach(({ stream, bytes }, index) => {
@@ -109,13 +109,13 @@ export function answerCalls(port: CallPort, link: AnswerLink, limit: CallLimit):
       const call = readCall(bytes);
       const { id, target } = call;
       const places = readPlaces(placesOf(call));
-      // What follows could not be told apart any more.
+      // The bytes that follow could no longer be told apart.
       if (places === undefined || places.some(({ stream }) => parts.has(stream)) || repeats(places))
         return limit.onFault();
-      if (id <= lastId) return refuse(id, places, 'tool.invalid-arguments', 'its id is no new number');
+      if (id <= lastId) return refuse(id, places, 'tool.invalid-arguments', 'its id is not higher than the ids before');
       lastId = id;
       if (target !== 'tool') return refuse(id, places, 'tool.not-allowed', 'programs may call tools only');
-      if (!hasName(call, MAX_NAME)) return refuse(id, places, 'tool.not-allowed', 'it names no tool');
+      if (!hasName(call, MAX_NAME)) return refuse(id, places, 'tool.not-allowed', 'it has no valid tool name');
       if (bytes.length > MAX_MESSAGE_BYTES) return refuse(id, places, 'tool.too-large', 'its arguments are too large');
       relay(call, places);
     },
@@ -135,7 +135,7 @@ export function answerCalls(port: CallPort, link: AnswerLink, limit: CallLimit):
       open = false;
       for (const { writer } of parts.values()) writer.end();
       parts.clear();
-      // What the program said after its last call is still heard.
+      // The messages of the program after its last call are still read.
       for (const reason of ['calls', 'answers', 'bytes'] as const) link.release(reason);
     },
   };
@@ -144,7 +144,7 @@ export function answerCalls(port: CallPort, link: AnswerLink, limit: CallLimit):
 /** `stream` is the number that the program gave the part. */
 type NumberedPlace = StreamedBytes;
 
-/** The parts that a call announces; undefined where they are no such list, or more than a call may have. */
+/** The parts that a call announces; undefined if the list is invalid, or has more parts than allowed. */
 function readPlaces(json: Uint8Array | undefined): NumberedPlace[] | undefined {
   if (json === undefined) return [];
   const given = parsedOr(json);

@@ -5,49 +5,49 @@ import { createFrameCutter } from '../../../src/protocol/channel/frame-cutter.ts
 import { createGatheredFrames, type FrameHeader } from '../../../src/protocol/channel/gathered-frames.ts';
 import { isPacked } from '../../../src/protocol/channel/packed-call.ts';
 
-/** A message from an executor. Its process runs user code, so nothing in it is believed but its form. */
+/** A message from an executor. Its process runs user code, so only the form of the message is trusted. */
 export type ExecutorMessage =
   | { type: 'waiting' }
   | { type: 'rehearsed' }
-  /** What a script requires and is not there. */
+  /** The missing requirements of a script. */
   | { type: 'checked'; unmet: unknown }
-  /** What its streams held when it was asked for that is written. */
+  /** The output that was buffered at the request is written. */
   | { type: 'flushed' }
-  /** The error that is about to end the program. How the program ends, its process says. */
+  /** The error that is about to end the program. The process status tells how the program ends. */
   | { type: 'report'; error: unknown }
-  /** The program's value: JSON text, the bytes of one that is too large to be sent, or why what it exports is none. */
+  /** The program's value: its JSON text, its byte count if it is too large to send, or the reason why the export is not a value. */
   | { type: 'value'; json: unknown; invalid: unknown }
-  /** What came of a run of a session, what it shows, or what came of an operation on its files. */
+  /** The end of a session's run, a result that it shows, or the end of a file operation. */
   | { type: 'cell' | 'shown' | 'file'; fields: Record<string, unknown> };
 
 /**
- * Frames to and from one executor: 3 bytes of length and one of kind, little endian, then JSON, a call or an answer (`packed-call.ts`), or the 4-byte number of a part and
- * bytes of it. A message names the parts that follow it.
+ * Frames to and from one executor. A frame has 3 bytes of length and one of kind, little endian. Then follows JSON, a call or an answer
+ * (`packed-call.ts`), or the 4-byte number of a part and bytes of it. A message names the parts that follow it.
  */
 export interface ExecutorLink {
   send(message: object): void;
   /** Sends an answer. */
   sendPacked(bytes: Buffer): void;
-  /** Sends bytes of a part that a message has named. A promise withholds more until the executor has room. */
+  /** Sends bytes of a part that a message has named. If it returns a promise, wait for it: the executor has no room. */
   sendBytes(part: number, chunk: Uint8Array): void | Promise<void>;
-  /** Sends NUL-terminated strings, which is what the bash executor reads. */
+  /** Sends NUL-terminated strings, the format of the bash executor. */
   sendStrings(strings: readonly string[]): void;
-  /** Stops reading until the same reason is released; more waits in the executor's own pipe. */
+  /** Stops reading until the same reason is released; further messages wait in the executor's own pipe. */
   hold(reason: HoldReason): void;
   release(reason: HoldReason): void;
-  /** Who takes the messages; set anew when a run begins. */
+  /** Receives the messages; replaced when a run begins. */
   onMessage: (message: ExecutorMessage) => void;
-  /** Who takes the calls, as they came. What it throws as a FrameError is a fault of the link. */
+  /** Receives the calls unread. A FrameError that it throws is a fault of the link. */
   onCall: (bytes: Buffer) => void;
   onBytes: (part: number, chunk: Buffer) => void;
-  /** Told once when something arrives that is no message, or one over the cap. */
+  /** Called once for an invalid message or a message over the cap. */
   onFault: (reason: string) => void;
 }
 
-/** What keeps messages waiting: too many calls under way, answers that nobody reads, bytes or results that the host has yet to take. */
+/** The reasons for holding messages: too many calls under way, unread answers, or bytes or results that the host has not taken yet. */
 export type HoldReason = 'calls' | 'answers' | 'bytes' | 'results';
 
-/** What a frame carries, in the highest byte of its length. */
+/** The kind of a frame's content, in the highest byte of its length. */
 const FRAME_KIND = { message: 0, bytes: 1 } as const;
 const LENGTH_BYTES = 4;
 const PART_BYTES = 4;
@@ -58,12 +58,12 @@ const MESSAGE_HEADER: FrameHeader = {
 };
 /** Bytes of one frame of bytes. */
 const MAX_BYTES_FRAME = 256 * 1024 + PART_BYTES;
-/** Bytes of parts that wait for the executor, beyond which their senders wait as well. */
+/** Limit of waiting bytes of parts. Above it, their senders wait as well. */
 const SENT_BYTES = 1024 * 1024;
 
 /**
- * Bytes of answers that may wait for a program that doesn't read them. Parts do not count, which wait for room themselves: a program that
- * writes while they come would wait for us to read, as we for it.
+ * Limit of answer bytes that wait for a program that does not read them. Bytes of parts do not count, because they wait for room themselves: a
+ * program that writes while they arrive would wait for this process to read, and this process for the program.
  */
 const MAX_UNREAD = 32 * 1024 * 1024;
 
@@ -71,7 +71,7 @@ const MAX_UNREAD = 32 * 1024 * 1024;
 export function connectExecutor(input: Readable, output: Writable, maxBytes: number): ExecutorLink {
   let broken = false;
   const holds = new Set<HoldReason>();
-  /** Who waits until the executor has room. */
+  /** The senders that wait until the executor has room. */
   const waiting: (() => void)[] = [];
   const cutter = createFrameCutter({
     headerBytes: LENGTH_BYTES,
@@ -83,7 +83,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     },
   });
 
-  /** Hands messages on until there is none left or someone holds them: one chunk may hold hundreds. */
+  /** Hands messages on until none is left or a reason holds them: one chunk may contain hundreds. */
   const take = (): void => {
     try {
       while (holds.size === 0 && !broken && cutter.next(takeFrame));
@@ -101,7 +101,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
       return link.onBytes(body.readUInt32LE(0), body.subarray(PART_BYTES));
     if (kind === FRAME_KIND.message && isPacked(body)) return link.onCall(body);
     const message = kind === FRAME_KIND.message ? readMessage(body, maxBytes) : undefined;
-    if (message === undefined) throw new FrameError('a message of no known form');
+    if (message === undefined) throw new FrameError('a message of an unknown form');
     link.onMessage(message);
   };
 
@@ -110,7 +110,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     cutter.push(chunk);
     take();
   });
-  // The executor's end is noticed by its process, and a write to an executor that is gone is of no use to anyone.
+  // The process status reports the executor's end. A write to an ended executor has no reader.
   input.on('error', () => undefined);
   output.on('error', () => undefined);
   output.on('drain', () => {
@@ -122,7 +122,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     for (const resume of waiting.splice(0)) resume();
   });
 
-  /** What is written in one tick leaves together, unless it is much: each write of its own would wake the program. */
+  /** Writes of one tick leave together, unless they are large: each separate write would wake the program. */
   const frames = createGatheredFrames(output);
   let gathering = false;
   const flush = (): void => {
@@ -140,7 +140,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     frames.add(header, payload);
     if (frames.isEnough) flush();
   };
-  /** Bytes of answers that were sent since nothing waited. */
+  /** Bytes of answers since the backlog was last empty. */
   let unread = 0;
   const backlog = (): number => output.writableLength + frames.bytes;
 
@@ -178,7 +178,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
   return link;
 }
 
-/** Strings behind their number, for a reader of strings. */
+/** Strings after their count, for a reader of strings. */
 export function counted(strings: readonly string[]): string[] {
   return [`${strings.length}`, ...strings];
 }
@@ -204,7 +204,7 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
   try {
     parsed = parseBoundedJson(body, { maxBytes });
   } catch {
-    // Hostile or broken input; the caller ends the run with its own reason.
+    // The input is hostile or broken. The caller ends the run with its own reason.
     return undefined;
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;

@@ -46,7 +46,7 @@ export function waitingStart(layout: SandboxLayout, language: LanguageDefinition
   return { program: waitingProgram(language, layout.workspace), env: baseVariables(layout) };
 }
 
-/** The start that a program needs: the interpreter reads some variables when it starts, and may need the program's path. */
+/** The start that a program needs: the interpreter reads some variables at its start, and may need the program's path. */
 export function neededStart(
   layout: SandboxLayout,
   language: LanguageDefinition,
@@ -79,7 +79,8 @@ export function startExecutor(
   const [command, ...args] = COMMANDS[layout.level](layout, language, start);
   const child = expendable(layout, () =>
     spawn(command, args, {
-      // An interpreter may list its folder when it starts. In the working folder it would remember that the job's files are missing, which arrive later.
+      // An interpreter may list its folder at its start. In the working folder it would remember that the job's files, which arrive later, are
+      // missing.
       cwd: '/',
       detached: true,
       stdio: [...pipes.ends, ...(layout.level === 'namespace' ? (['pipe', 'pipe', 'pipe'] as const) : [])],
@@ -112,8 +113,7 @@ function untilWaiting(link: ExecutorLink): Promise<void> {
 }
 
 /**
- * Replaces an executor that waits for a program by one with another start, in the same namespace and with the same pipes. Returns
- * `undefined` where that is not possible.
+ * Replaces a waiting executor by one with another start, in the same namespace and with the same pipes. Returns `undefined` if that is not possible.
  */
 export function replaceExecutor(
   layout: SandboxLayout,
@@ -123,7 +123,7 @@ export function replaceExecutor(
 ): ExecutorProcess | undefined {
   const { starter, link } = executor;
   if (starter === undefined || !starter.isOpen) return undefined;
-  // An executor that has not loaded yet would still say that it waits.
+  // An executor that has not loaded yet would still report that it waits.
   const waiting = executor.waiting.then(() => {
     const again = untilWaiting(link);
     starter.replace(words(layout, language, start));
@@ -191,7 +191,7 @@ export function markerVariable(marker: string): Record<string, string> {
 }
 
 function words(layout: SandboxLayout, language: LanguageDefinition, start: ExecutorStart): string[] {
-  // A missing interpreter fails to start, and the message shows the name of its language.
+  // If the interpreter is missing, the start fails, and the message shows the name of the language.
   const interpreter = findInterpreter(language, process.execPath) ?? language.name;
   return executorWords(language, interpreter, layout.runtime, layout.memoryMib, start);
 }
@@ -212,7 +212,7 @@ function innerCommand(...[layout, language, start]: Parameters<Command>): [strin
 }
 
 /**
- * The end of a program at level namespace. `wait-for-program.pl` reports it; bubblewrap does where perl is missing or was killed.
+ * The end of a program at level namespace. `wait-for-program.pl` reports it; bubblewrap reports it if perl is missing or was killed.
  *
  * @param statuses the pipes of both reports
  */
@@ -237,7 +237,7 @@ function relayedEnd(statuses: readonly Readable[], gone: Promise<ProcessEnd>): P
   return told;
 }
 
-/** A wait status as wait(2) gives it. */
+/** A wait status of wait(2). */
 function waitedEnd(text: string): ProcessEnd | undefined {
   const digits = /^status (\d{1,5})$/m.exec(text)?.[1];
   return digits === undefined ? undefined : endOfStatus(Number(digits));
@@ -253,7 +253,7 @@ function shellEnd(text: string): ProcessEnd | undefined {
 
 const HELD_DESCRIPTORS = [4, 5, 6, 7, 8, 9];
 
-/** Takes over the executor that the launch script started. Returns `undefined` where the script started none. */
+/** Takes over the executor that the launch script started. Returns `undefined` if the script started none. */
 export function adoptFirstExecutor(layout: SandboxLayout, language: LanguageDefinition): ExecutorProcess | undefined {
   const pid = Number(process.env['SKILLCELL_FIRST_EXECUTOR']);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;

@@ -2,20 +2,20 @@ import { accessSync, constants } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { counted, terminated } from './executor-link.ts';
 
-/** The process in the namespace of a program that starts its interpreters, `wait-for-program.pl`. */
+/** Starts the interpreters in the namespace of a program: `wait-for-program.pl`. */
 export interface InterpreterStarter {
-  /** Whether the program has yet to begin. */
+  /** Whether the program has not begun yet. */
   readonly isOpen: boolean;
-  /** Ends the waiting interpreter and starts another one by these words, with the same pipes. */
+  /** Ends the waiting interpreter and starts another with this command, with the same pipes. */
   replace(words: readonly string[]): void;
-  /** The program begins. Nothing is replaced any more. */
+  /** Call when the program begins. It ends all replacement. */
   close(): void;
 }
 
-/** Without perl nothing takes the requests, and nothing is ever replaced. */
+/** Without perl no process takes the requests, and no interpreter is ever replaced. */
 export function createStarter(requests: Writable): InterpreterStarter {
   let isOpen = isExecutable('/usr/bin/perl');
-  // The end of a starter is known by its status.
+  // The status reports the end of a starter.
   requests.on('error', () => undefined);
   const send = (words: readonly string[]): void => {
     requests.write(terminated(counted(words)));

@@ -5,7 +5,7 @@ import type { ExecutorMessage } from './executor-link.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import type { ProcessEnd } from './wait-status.ts';
 
-/** Why a run ended: `itself` where the program ended by itself, else the reason for which the supervisor ended it. The first cause counts. */
+/** The cause of the end of a run: `itself` if the program ended by itself, else the reason of the supervisor. The first cause counts. */
 export type EndCause = 'itself' | 'run-deadline' | CancelReason | 'output' | 'memory' | 'workspace' | 'inodes';
 
 /** The end of a program, and its reports until then. */
@@ -22,7 +22,7 @@ export interface ProgramEnding {
   readonly flushed: Promise<void>;
   /** Stops answering the program's calls. */
   stopAnswering(): void;
-  /** How the program's process ended, where that is known. */
+  /** The end of the program's process, if known. */
   readonly process: ProcessEnd | undefined;
   /** The program's last reported error. */
   readonly error: unknown;

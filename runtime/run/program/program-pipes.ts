@@ -19,14 +19,14 @@ export interface ProgramPipes {
   handOver(): void;
 }
 
-/** The program may open `/dev/stdout` and `/dev/stderr` anew, as at a shell, but not read its own output. */
+/** The program may reopen `/dev/stdout` and `/dev/stderr`, as at a shell, but not read its own output. */
 const WRITTEN_BY_PROGRAM = 0o622;
 const READ_BY_PROGRAM = 0o644;
 
 /**
- * Makes the pipes of one program, in the folder of skills, which user code cannot write to. Node has no call for pipes, and `spawn` makes
- * sockets: a socket is full after a few hundred small pieces, and no program can open it anew, as `/dev/stdout` or under another number. The
- * fifos have no names any more when this function returns.
+ * Creates the pipes of one program in the folder of skills, where user code cannot write. Node has no call for pipes, and `spawn` makes sockets: a
+ * socket is full after a few hundred small chunks, and no program can reopen it, as `/dev/stdout` or under another number. The fifos have no names
+ * any more when this function returns.
  */
 export function createProgramPipes({ level, skills }: SandboxLayout, privileges: Privileges): ProgramPipes {
   const place = mkdtempSync(join(skills, '.pipes-'));
@@ -37,13 +37,13 @@ export function createProgramPipes({ level, skills }: SandboxLayout, privileges:
     join(place, 'from-program'),
   ] as const;
   try {
-    // A program that opens a fifo anew as `/dev/stdin` waits for a writer, which may have ended already. An open of a pipe without a name does not wait.
+    // A program that reopens a fifo as `/dev/stdin` waits for a writer, which may have ended already. Opening a pipe without a name does not wait.
     const holder = Number(runShell(MAKE_PIPES, [stdout, stderr, incoming, outgoing], level, privileges));
     for (const path of [stdout, stderr, outgoing]) chmodSync(path, WRITTEN_BY_PROGRAM);
     chmodSync(incoming, READ_BY_PROGRAM);
     const stdin = openPipe(holder, constants.O_RDONLY);
     letProgramOpen(stdin);
-    // An open of one end waits for the other end. This descriptor has both directions, until both ends are open.
+    // Opening one end waits for the other end. This descriptor has both directions, until both ends are open.
     const both = openSync(incoming, constants.O_RDWR);
     const pipes = {
       stdin: socketOf(openPipe(holder, constants.O_WRONLY | constants.O_NONBLOCK)),
@@ -67,7 +67,7 @@ export function createProgramPipes({ level, skills }: SandboxLayout, privileges:
   }
 }
 
-/** Lets the program open its stdin anew. gVisor refuses the change of mode for pipes; the program can still read the descriptor itself. */
+/** Lets the program reopen its stdin. gVisor refuses the change of mode for pipes; the program can still read the descriptor itself. */
 function letProgramOpen(stdin: number): void {
   try {
     fchmodSync(stdin, READ_BY_PROGRAM);
@@ -82,13 +82,13 @@ const MAKE_PIPES = 'mkfifo "$@" || exit; : | sleep 60 >/dev/null 2>&1 & echo $!'
 /**
  * Makes fifos.
  *
- * @throws Error whose cause is the system's error where no process could be started
+ * @throws Error with the system's error as its cause if no process could be started
  */
 export function makeFifos(paths: readonly string[], level: SandboxLayout['level'], privileges: Privileges): void {
   runShell('mkfifo "$@"', paths, level, privileges);
 }
 
-/** Runs a shell whose real id is the effective id of this process: not every kernel starts a program with the effective id. */
+/** Runs a shell with the effective id of this process as its real id: not every kernel starts a program with the effective id. */
 function runShell(
   script: string,
   args: readonly string[],

@@ -5,12 +5,12 @@ import type { ProgramError } from '../../../src/contracts/jobs/result.ts';
 import { JsonRefused, parseBoundedJson } from '../../../src/protocol/channel/bounded-json.ts';
 
 const MAX_TEXT = 64 * 1024;
-/** The most characters of a reason that the program's process gives. */
+/** Maximum length of a reason from the program's process. */
 const MAX_REASON = 300;
 /** Lower than the limits of a message, since the value is a part of a message. */
 const VALUE_SHAPE = { maxDepth: 60, maxValues: 150_000 };
 
-/** Reads the error that an executor reported. User code can forge the report, so its fields are taken as bounded text. */
+/** Reads the error that an executor reported. User code can forge the report, so its fields are read as text of limited length. */
 export function readProgramError(reported: unknown, fileName: string): ProgramError | undefined {
   if (typeof reported !== 'object' || reported === null) return undefined;
   const fields = reported as Record<string, unknown>;
@@ -26,14 +26,14 @@ export function readProgramError(reported: unknown, fileName: string): ProgramEr
   const line = fields['line'];
   if (typeof line === 'number' && Number.isInteger(line) && line > 0) error.line = line;
   else {
-    // The stack of a module shows its URL, where all characters but plain ones are escaped.
+    // The stack of a module shows its URL, in which special characters are escaped.
     const found = lineInStack(error.stack, fileName) ?? lineInStack(error.stack, encodeURIComponent(fileName));
     if (found !== undefined) error.line = found;
   }
   return error;
 }
 
-/** The first line of the user's file that a JavaScript stack names. */
+/** The first line of the user's file in a JavaScript stack. */
 function lineInStack(stack: string, fileName: string): number | undefined {
   for (let from = stack.indexOf(fileName); from >= 0; from = stack.indexOf(fileName, from + 1)) {
     const match = /^:(\d{1,9})/.exec(stack.slice(from + fileName.length, from + fileName.length + 10));
@@ -42,7 +42,7 @@ function lineInStack(stack: string, fileName: string): number | undefined {
   return undefined;
 }
 
-/** A value, or the diagnostic that says why the value is left out. */
+/** A value, or the diagnostic for its omission. */
 export interface ReadValue {
   value?: unknown;
   diagnostics: Diagnostic[];
@@ -61,10 +61,10 @@ export function readProgramValue(
   return typeof bytes === 'string' ? refuseValue(bytes) : readValue(bytes, maxBytes);
 }
 
-/** Reads a reported value: JSON text, the number of its bytes where it is too large to be sent, or anything else from user code. */
+/** Reads a reported value: JSON text, its byte count if it is too large to send, or any other value from user code. */
 export function readReportedValue(reported: unknown, maxBytes: number): ReadValue {
   if (typeof reported === 'number') return refuseValue(`over ${maxBytes} bytes, got ${reported}`);
-  return typeof reported === 'string' ? readValue(Buffer.from(reported), maxBytes) : refuseValue('it is no JSON text');
+  return typeof reported === 'string' ? readValue(Buffer.from(reported), maxBytes) : refuseValue('it is not JSON text');
 }
 
 /** Leaves a value out, with a diagnostic. */
@@ -81,7 +81,7 @@ function readValue(bytes: Uint8Array, maxBytes: number): ReadValue {
   }
 }
 
-/** The bytes of the value file, `undefined` where the file is missing or empty, or a text with the fault of the file. */
+/** The bytes of the value file, `undefined` if the file is missing or empty, or a text that describes its fault. */
 function readValueFile(path: string, maxBytes: number): Buffer | string | undefined {
   let descriptor: number;
   try {

@@ -12,7 +12,7 @@ import type { SkillScript } from '../skill-script.ts';
 /** One run of user code. */
 export interface RunInput {
   executor: ExecutorProcess;
-  /** The program, or a script that lies in the sandbox already. */
+  /** The program, or a script that is already in the sandbox. */
   program: string | SkillScript;
   /** Name of the program in its own messages. */
   fileName: string;
@@ -29,7 +29,7 @@ export interface RunInput {
   writers: { stdout: StreamWriter; stderr: StreamWriter };
 }
 
-/** What a run needs of the sandbox around it. */
+/** The parts of the sandbox that a run needs. */
 export interface RunSurroundings {
   layout: SandboxLayout;
   processes: UserProcesses;

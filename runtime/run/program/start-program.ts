@@ -9,8 +9,8 @@ import type { RunInput, RunSurroundings } from './run-input.ts';
 import { scriptVariables, type SkillScript } from '../skill-script.ts';
 
 /**
- * Writes the program to the workspace byte for byte; a script of a skill stays where it lies. A link that an earlier run left at its
- * place is removed, not followed.
+ * Writes the program to the workspace byte for byte. A script of a skill stays in place. A link from an earlier run at the program's path is removed,
+ * not followed.
  */
 export function placeProgram(
   layout: SandboxLayout,
@@ -24,7 +24,7 @@ export function placeProgram(
   }
 }
 
-/** Makes the folders that user code is told of, where a runner or an earlier run left none. */
+/** Creates the folders that user code may use, if a runner or an earlier run left none. */
 export function makeUserFolders({ level, output, temporary }: SandboxLayout): void {
   mkdirSync(output, { recursive: true });
   if (level === 'none') mkdirSync(temporary, { recursive: true });
@@ -50,7 +50,7 @@ function sendRun({ executor, program, path, args, env }: RunInput, layout: Sandb
   link.send({ type: 'run', path, args, env, cwd, skills: layout.skills });
 }
 
-/** The environment of user code: what every program finds, then what the job gives it. */
+/** The environment of user code: the variables of every program, then those of the job. */
 export function programVariables(
   layout: SandboxLayout,
   marker: string,
@@ -73,7 +73,7 @@ export function programVariables(
 }
 
 function feedStdin(executor: ExecutorProcess, stdin: Readable | undefined): void {
-  // A program may end, or close its stdin, before all of it is written.
+  // A program may end, or close its stdin, before all input is written.
   executor.stdin.on('error', () => undefined);
   if (stdin === undefined) executor.stdin.end();
   else stdin.pipe(executor.stdin);

@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
 
-/** How a process ended. */
+/** The end of a process. */
 export interface ProcessEnd {
   code: number | null;
   signal: string | null;
 }
 
-/** The end that a status of wait(2) says. */
+/** The end behind a status of wait(2). */
 export function endOfStatus(status: number): ProcessEnd {
   const signal = status & 0x7f;
   return signal === 0 ? { code: status >> 8, signal: null } : { code: null, signal: signalName(signal) };

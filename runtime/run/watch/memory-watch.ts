@@ -6,22 +6,22 @@ import type { UserProcesses } from '../../sandbox/user-processes.ts';
 
 const PAGE_BYTES = 4096;
 const INTERVAL_MS = 100;
-/** After that long somebody else is ended as well: what was ended hangs in the kernel. */
+/** After this time, further processes are ended: the first ones hang in the kernel. */
 const END_MS = 2_000;
 
-/** A watch over what user code holds in memory. */
+/** Watches the memory of user code. */
 export interface MemoryWatch {
   /**
-   * Looks once more, also at the peak: whether user code has passed its limit, or the kernel ended a part of it, since the watch began.
+   * Checks once more, also the peak: whether user code has exceeded its limit, or the kernel killed a part of it, since the watch began.
    *
-   * @param mainLives that its main process is there: then a part of it that the kernel ended counts only where the peak is above the limit, which
-   *   one counter tells. What the kernel ends when the whole machine is short of memory is not told; a short run would else take longer
+   * @param mainLives that the main process lives. Then a killed part counts only if the peak is above the limit, which
+   *   one counter shows. Kills for a memory shortage of the whole machine go unreported; that keeps short runs fast
    */
   wasOver(mainLives?: boolean): boolean;
   stop(): void;
 }
 
-/** What a watch needs of the sandbox around it. */
+/** The parts of the sandbox that a watch needs. */
 export interface WatchedSandbox {
   layout: SandboxLayout;
   processes: UserProcesses;
@@ -29,9 +29,9 @@ export interface WatchedSandbox {
 }
 
 /**
- * Looks ten times a second at what user code itself holds. Above its limit the largest processes are ended, as the kernel does it:
- * what waits for them goes on to its own end. Files count for the workspace. A control group tells all of it by one file, its peak by
- * another one. Without a group the processes are asked.
+ * Checks the memory of user code ten times a second. Above its limit the largest processes are killed, like the kernel does; processes that wait for
+ * them go on to their own end. Files count for the workspace. A control group reports the memory and its peak in one file each. Without a group the
+ * processes are measured.
  */
 export function watchMemory({ layout, processes, privileges }: WatchedSandbox, limitBytes: number): MemoryWatch {
   const group = openGroupMemory(layout);
@@ -48,7 +48,7 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
     if (excess <= 0) return;
     passed = true;
     const rows = processes.list();
-    // What we or the kernel have ended counts until its memory is taken back, though it shows none any more.
+    // A killed process counts until its memory is freed, although it shows no memory any more.
     if (rows.some((row) => ending.has(row.pid) || isExiting(row))) {
       waitingSince ??= performance.now();
       if (performance.now() - waitingSince < END_MS) return;
@@ -57,7 +57,7 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
     ending = privileges.asUser(() => endLargest(rows, excess));
   }, INTERVAL_MS);
   return {
-    // Processes are not asked at the end: one that is ending tells no share, and all that it shares would count for it.
+    // Processes are not measured at the end: an ending process reports no share, so all its shared memory would count for it.
     wasOver(mainLives = false) {
       if (passed || group === undefined) return passed;
       const usedMore = group.usedMore(limitBytes);
@@ -71,7 +71,7 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
   };
 }
 
-/** Ends processes, the largest first, until as much as is too much has been theirs. Returns their ids. */
+/** Kills processes, the largest first, until their memory covers the excess. Returns their ids. */
 function endLargest(rows: readonly ProcessRow[], excessBytes: number): Set<number> {
   const ended = new Set<number>();
   let left = excessBytes;
@@ -82,17 +82,16 @@ function endLargest(rows: readonly ProcessRow[], excessBytes: number): Set<numbe
     try {
       process.kill(row.pid, 'SIGKILL');
     } catch {
-      // It ended by itself, which is what the signal is for.
+      // It ended by itself, as intended.
     }
   }
   return ended;
 }
 
 /**
- * Adds up the resident memory of user code and its files in /dev/shm. Pages that processes share, and files, are counted for each at
- * first; only where that is too much is each one's own share asked for, which takes longer. Other shared memory that no process has
- * mapped in is not seen, nor what is held between two looks, and so a program that means to can pass this watch. The result says that
- * the limit is only watched.
+ * Adds up the resident memory of user code and its files in /dev/shm. At first, shared pages and files count for each process. Only if the sum is too
+ * high is the share of each process read, which takes longer. The watch misses other shared memory that no process has mapped, and memory that is
+ * held only between two checks, so a program can evade it on purpose. The result says that the limit is only watched.
  */
 function heldUncounted(processes: UserProcesses, { sharedMemory }: SandboxLayout, limitBytes: number): number {
   const rows = processes.list();
@@ -101,7 +100,7 @@ function heldUncounted(processes: UserProcesses, { sharedMemory }: SandboxLayout
   if (most <= limitBytes) return most;
   const shares = rows.map((row) => memoryShare(row.pid) ?? { anonymous: residentBytes(row), shared: 0 });
   const sum = (kind: keyof MemoryShare): number => shares.reduce((bytes, share) => bytes + share[kind], 0);
-  // Files that are mapped in are in both.
+  // Mapped files are in both sums.
   return sum('anonymous') + Math.max(files, sum('shared'));
 }
 

@@ -6,7 +6,7 @@ import type { RunClock } from '../run-clock.ts';
 
 const MIB = 1024 * 1024;
 
-/** Looks at what nothing else holds: the run's time, and the workspace where no kernel does. Returns how to stop. */
+/** Watches the run's time, and the workspace if no kernel limit holds it. Returns a function that stops it. */
 export function startWatches(
   { layout, clock }: { layout: SandboxLayout; clock: RunClock },
   limits: JobLimits,
@@ -19,7 +19,7 @@ export function startWatches(
   return () => stops.forEach((stop) => stop());
 }
 
-/** What the workspace may hold. */
+/** The limits of the workspace. */
 export function workspaceLimits(limits: JobLimits): WorkspaceLimits {
   return { bytes: limits.workspaceMib * MIB, inodes: limits.workspaceInodes };
 }
