@@ -1,11 +1,11 @@
-/** Content of a file as the vectors write it. Links are not content and are handled where trees are written. */
+/** Content of a file in the vectors. Links are not content; the code that writes trees handles them. */
 export type Content =
   | string
   | { text: string; executable?: boolean }
   | { base64: string }
   | { parts: (string | { repeat: string; times: number })[] };
 
-/** Gives the bytes of a file's content. */
+/** Returns the bytes of a file's content. */
 export function contentBytes(content: Content): Uint8Array {
   if (typeof content === 'string') return Buffer.from(content);
   if ('text' in content) return Buffer.from(content.text);

@@ -7,7 +7,7 @@ import { writeTree, type Tree } from './write-tree.ts';
 
 /** The part of an input that describes skills on disk. */
 export interface LibraryInput {
-  /** Short for one built-in root. */
+  /** Shorthand for one built-in root. */
   files?: Tree;
   roots?: { kind: RootKind; name?: string; files?: Tree; trusted?: boolean; absent?: boolean }[];
   overrides?: string[];
@@ -17,12 +17,12 @@ export interface LibraryInput {
 
 /** Skills on disk, loaded. */
 export interface Library {
-  /** What `{DIR}` stands for. */
+  /** The folder that replaces `{DIR}`. */
   dir: string;
   subsystem: SkillsSubsystem;
 }
 
-/** Makes a fresh folder, hands it over, and removes it. */
+/** Makes a fresh folder, passes it to `use`, and removes it. */
 export function withFolder<T>(use: (dir: string) => T): T {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-vectors-')));
   try {
@@ -32,7 +32,7 @@ export function withFolder<T>(use: (dir: string) => T): T {
   }
 }
 
-/** Writes a library into a fresh folder, loads it, hands it over, and removes it. */
+/** Writes a library into a fresh folder, loads it, passes it to `use`, and removes it. */
 export function withLibrary<T>(input: LibraryInput, use: (library: Library) => T): T {
   return withFolder((dir) => {
     const roots = writeRoots(dir, input);

@@ -24,7 +24,7 @@ const OPERATIONS: Readonly<Record<string, (input: never) => Actual>> = {
 export function runDescriptor(input: unknown): Actual {
   const { op } = input as { op: string };
   const operation = Object.hasOwn(OPERATIONS, op) ? OPERATIONS[op] : undefined;
-  if (operation === undefined) throw new Error(`The op ${JSON.stringify(op)} is not known.`);
+  if (operation === undefined) throw new Error(`The op ${JSON.stringify(op)} is unknown.`);
   return operation(input as never);
 }
 

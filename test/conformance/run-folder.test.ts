@@ -23,7 +23,7 @@ function run(files: Record<string, unknown>): { code: number; last: string | und
 }
 
 describe('npm run vectors', () => {
-  test('counts what passed and what failed', () => {
+  test('counts the passed and failed cases', () => {
     expect(run({ 'urls.json': { cases: [PASSING] } })).toMatchObject({
       code: 0,
       last: '1 passed, 0 failed, 0 skipped',
@@ -35,7 +35,7 @@ describe('npm run vectors', () => {
     );
   });
 
-  test('a file and an operation that nobody knows have failed, not been skipped', () => {
+  test('an unknown file and an unknown operation count as failed, not as skipped', () => {
     expect(run({ 'other.json': { cases: [PASSING] } })).toMatchObject({
       code: 1,
       last: '0 passed, 1 failed, 0 skipped',
@@ -48,12 +48,12 @@ describe('npm run vectors', () => {
     ['an empty folder', {}],
     ['a file without cases', { 'urls.json': {} }],
     ['no cases in a file', { 'urls.json': { cases: [] } }],
-    ['a case that expects nothing', { 'urls.json': { cases: [{ ...PASSING, expect: {} }] } }],
+    ['a case without expectations', { 'urls.json': { cases: [{ ...PASSING, expect: {} }] } }],
   ])('%s is a wrong folder', (_what, files) => {
     expect(run(files).code).toBe(2);
   });
 
-  test('a folder that is not there is a wrong folder', () => {
+  test('a missing folder is a wrong folder', () => {
     expect(withFolder((dir) => runFolder(join(dir, 'none'), () => undefined))).toBe(2);
   });
 });

@@ -17,7 +17,7 @@ export function runDiscovery(input: unknown): Actual {
   }));
 }
 
-/** Answers references. */
+/** Resolves references. */
 export function runReferences(input: unknown): Actual {
   const request = input as Input;
   return withLibrary(request, ({ subsystem }) => {
@@ -26,7 +26,7 @@ export function runReferences(input: unknown): Actual {
   });
 }
 
-/** Lists what a consumer may see. */
+/** Lists the skills that a consumer may see. */
 export function runPolicy(input: unknown): Actual {
   const request = input as Input;
   return withLibrary(request, ({ subsystem }) => ({

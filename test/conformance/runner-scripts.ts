@@ -98,7 +98,7 @@ const FILES = {
   'secret/scripts/tell.sh': 'echo secret\n',
 };
 
-/** The scripts of skills, at one level of one runner: in place, within their limits, and refused before anything runs. */
+/** The scripts of skills at one level of one runner: they run in place and within their limits, or are refused before they run. */
 export function describeScripts({
   name,
   isolation,
@@ -170,7 +170,7 @@ export function describeScripts({
       },
     );
 
-    it('shells run in place, as their first line says', async () => {
+    it('shell scripts run in place by the shell of their first line', async () => {
       expect((await run('scripts/source.sh', { args: ['-n', 'b'] })).stdout.text).toBe('sibling 2 -n\n');
       expect(await run('scripts/strict')).toMatchObject({ outcome: 'failed', exitCode: 1, stdout: { text: '' } });
       expect((await run('scripts/posix', { args: ['a'] })).stdout.text).toMatch(/ a\n$/);
@@ -185,11 +185,11 @@ export function describeScripts({
       ['scripts/empty.py', ''],
       ['tools/listed.py', 'listed\n'],
       ['scripts/needs-nothing.py', 'ran\n'],
-    ])('%s is run by the interpreter that it names', async (script, text) => {
+    ])('%s runs by the interpreter in its first line', async (script, text) => {
       expect(await run(script)).toMatchObject({ outcome: 'succeeded', stdout: { text }, stderr: { text: '' } });
     });
 
-    it('a script that fails is a result, with the line of its own file', async () => {
+    it('a script that fails gives a result with the line of its own file', async () => {
       const python = await run('scripts/fails.py');
       expect(python).toMatchObject({ outcome: 'failed', exitCode: 1, error: { name: 'KeyError', line: 2 } });
       const node = await run('scripts/fails.mjs');
@@ -200,7 +200,7 @@ export function describeScripts({
       });
     });
 
-    it('what a script writes into its skill is refused, and never seen by another job', async () => {
+    it('a script cannot change its skill, and no other job sees an attempt', async () => {
       const written = (await run('scripts/write.py')).value;
       if (isolation !== 'none') expect(written).toEqual([]);
       expect((await run('scripts/all.py')).outcome).toBe('succeeded');
@@ -233,18 +233,21 @@ export function describeScripts({
       'SKILL.md',
       '__proto__',
       'x'.repeat(300),
-    ])('%j is no script of the skill', async (script) => {
+    ])('%j is not a script of the skill', async (script) => {
       const error = await refusal(script);
       expect(error.code).toBe('script.not-listed');
       expect(error.message).toMatch(/^Cannot run a script of custom\.kit: the scripts of the skill are "scripts\//);
       expect(error.message.length).toBeLessThan(1_500);
     });
 
-    it.each(['scripts/perl.py', 'scripts/empty', 'scripts/table.json'])('nothing here runs %s', async (script) => {
-      expect((await refusal(script)).code).toBe('script.interpreter-unknown');
-    });
+    it.each(['scripts/perl.py', 'scripts/empty', 'scripts/table.json'])(
+      'no interpreter here runs %s',
+      async (script) => {
+        expect((await refusal(script)).code).toBe('script.interpreter-unknown');
+      },
+    );
 
-    it('the policy of the consumer holds, and an imported skill has scripts of its own only', async () => {
+    it('the policy of the consumer applies, and an imported skill has only its own scripts', async () => {
       expect((await refusal('scripts/tell.sh', { skill: 'custom.secret' })).code).toBe('skills.reference-denied');
       expect((await refusal('scripts/tell.sh', { skill: 'custom.none' })).code).toBe('skills.reference-unknown');
       expect((await refusal('scripts/base.sh')).code).toBe('script.not-listed');
@@ -262,17 +265,17 @@ export function describeScripts({
       ['standard input', { stdin: new Uint8Array(1) } as Partial<ScriptOptions>],
       ['a language', { language: 'bash' } as Partial<ScriptOptions>],
       ['no skill', { skill: 1 } as unknown as Partial<ScriptOptions>],
-    ])('a job that asks for %s is refused', async (_what, options) => {
+    ])('a job with %s is refused', async (_what, options) => {
       expect((await refusal('scripts/all.py', options)).code).toBe('job.invalid');
     });
 
-    it('the most that scripts may ask for is taken', async () => {
+    it('the largest values that scripts may request are accepted', async () => {
       const args = ['ä'.repeat(2_000), ...Array.from({ length: 96 }, () => 'a')];
       const result = await run('scripts/all.py', { args, limits: { runTimeoutMs: 60_000 } });
       expect(result.value).toMatchObject({ argv: args });
     });
 
-    it('requirements that are not met are listed, and nothing runs', async () => {
+    it('unmet requirements are listed, and no script runs', async () => {
       const error = await refusal('scripts/needs.py');
       expect(error.code).toBe('script.requirements-missing');
       expect(error.diagnostics.map(({ code, message }) => [code, message])).toEqual([

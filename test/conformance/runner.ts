@@ -23,9 +23,9 @@ export interface RunnerCase {
   name: string;
   isolation: Isolation;
   create(): Runner;
-  /** Ends the process that holds a sandbox from outside, as an accident would; `undefined` when there is no way here. */
+  /** Ends the process that holds a sandbox from outside, like an accident; `undefined` if this is not possible here. */
   breakSandbox?(sandbox: Sandbox): Promise<void>;
-  /** What sandboxes of this process have left on the host: processes, folders, groups, containers. By name. */
+  /** Names of the leftovers of this process's sandboxes on the host: processes, folders, groups, containers. */
   leftovers(): Promise<string[]>;
 }
 
@@ -36,8 +36,8 @@ export const Tools = [Tool.define('twice', { description: 'D.', parameters: z.ob
 const PYTHON_TOOLSET = 'def thrice(of: int):\n    return of * 3\n\n\ntools = [thrice]\n';
 
 /**
- * The contract of every runner, at one level. A level that this machine cannot start skips its tests with the runner's own
- * reason; a level that it can start must keep all of it.
+ * The contract of every runner, at one level. A level that this machine cannot start skips its tests with the runner's own reason. A level that it
+ * can start must keep the whole contract.
  */
 export function describeRunner({ name, isolation, create, breakSandbox, leftovers }: RunnerCase): void {
   const { memoryMib, cpus, pids, workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
@@ -65,7 +65,7 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
     });
     afterEach(async () => {
       await runner.close();
-      await until(async () => (await newLeftovers()).length === 0, 'an end of all that sandboxes leave');
+      await until(async () => (await newLeftovers()).length === 0, 'the end of all leftovers');
     });
     afterAll(async () => {
       await runner?.close();
@@ -84,7 +84,7 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       );
     }
 
-    /** Starts a sandbox and waits until its entry speaks. */
+    /** Starts a sandbox and waits for the first message of its entry. */
     async function startReady(): Promise<{ sandbox: Sandbox; channel: Channel; messages: unknown[] }> {
       const sandbox = await runner.start(spec, { signal: never });
       const messages: unknown[] = [];
@@ -101,7 +101,7 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       expect(name).toContain(runner.name);
     });
 
-    it('probe() says what is there, why not, and how each limit is held', async () => {
+    it('probe() reports each level, why one is missing, and how each limit is enforced', async () => {
       const reports = await runner.probe();
       expect(reports.length).toBeGreaterThan(0);
       const levels = reports.map((row) => ISOLATION_LEVELS.indexOf(row.isolation));
@@ -114,7 +114,7 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       }
     });
 
-    it('starts a sandbox that speaks first, at the level that was asked for', async (context) => {
+    it('starts a sandbox that sends the first message, at the requested level', async (context) => {
       requireAvailable(context);
       const { sandbox, messages } = await startReady();
       expect(sandbox.isolation).toBe(isolation);
@@ -125,7 +125,7 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       await sandbox.kill('the test is over');
     });
 
-    it('kill() ends a sandbox, as often as it is called, and says that it was killed', async (context) => {
+    it('kill() ends a sandbox, is idempotent, and reports that it was killed', async (context) => {
       requireAvailable(context);
       const { sandbox } = await startReady();
       expect((await newLeftovers()).length).toBeGreaterThan(0);
@@ -138,17 +138,17 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       expect(sandbox.channel.destroyed).toBe(true);
     });
 
-    it('a sandbox ends by itself when its channel does', async (context) => {
+    it('a sandbox ends by itself when its channel ends', async (context) => {
       requireAvailable(context);
       const { sandbox, channel } = await startReady();
       channel.close();
       const exit = await sandbox.exited;
       expect(exit.cause).toBe('exit');
       expect(exit.code).toBe(0);
-      await until(async () => (await newLeftovers()).length === 0, 'the removal of what was left');
+      await until(async () => (await newLeftovers()).length === 0, 'the removal of the leftovers');
     });
 
-    it('an accident to the sandbox ends its channel and is no exit of its own making', async (context) => {
+    it('an accident to the sandbox ends its channel and is not reported as its own exit', async (context) => {
       requireAvailable(context);
       context.skip(breakSandbox === undefined, `${name} has no part that could be ended from outside`);
       const { sandbox } = await startReady();
@@ -160,7 +160,7 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       await sandbox.kill('afterwards');
     });
 
-    it('usage() has numbers or null, and keeps them after the end', async (context) => {
+    it('usage() returns numbers or null, and keeps them after the end', async (context) => {
       requireAvailable(context);
       const { sandbox } = await startReady();
       const { usage = () => NO_USAGE } = sandbox;
@@ -173,7 +173,7 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       expect(after.oomKills).toBe(during.oomKills);
     });
 
-    it('an abort before the start starts nothing, and one during it leaves nothing', async (context) => {
+    it('an abort before the start starts no sandbox, and an abort during it leaves nothing behind', async (context) => {
       requireAvailable(context);
       const reason = new Error('not wanted');
       await expect(runner.start(spec, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -181,10 +181,10 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       const starting = runner.start(spec, { signal: abort.signal });
       abort.abort(reason);
       await expect(starting).rejects.toBe(reason);
-      await until(async () => (await newLeftovers()).length === 0, 'nothing to be left');
+      await until(async () => (await newLeftovers()).length === 0, 'the end of all leftovers');
     });
 
-    it('refuses every level that it does not have, and never starts another one', async () => {
+    it('refuses every level that it does not have, and never starts another level', async () => {
       const own = new Set((await runner.probe()).map((row) => row.isolation));
       for (const level of ISOLATION_LEVELS.filter((row) => !own.has(row))) {
         const error: unknown = await runner
@@ -196,21 +196,21 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       expect(own.size).toBeGreaterThan(0);
     });
 
-    it('close() ends what runs, is idempotent, and refuses later starts', async (context) => {
+    it('close() ends running sandboxes, is idempotent, and refuses later starts', async (context) => {
       requireAvailable(context);
       const { sandbox } = await startReady();
       const second = runner.start(spec, { signal: never });
-      // Whether the second start came through or was refused, nothing of it may be left.
+      // The second start may have succeeded or been refused. Either way it must leave nothing behind.
       second.catch(() => undefined);
       await Promise.all([runner.close(), runner.close()]);
       expect((await sandbox.exited).cause).toBe('killed');
       await second.catch(() => undefined);
       await expect(runner.start(spec, { signal: never })).rejects.toBeInstanceOf(SkillcellError);
-      await until(async () => (await newLeftovers()).length === 0, 'nothing to be left');
+      await until(async () => (await newLeftovers()).length === 0, 'the end of all leftovers');
       await runner[Symbol.asyncDispose]();
     });
 
-    it('carries the code of a skill, each language in a sandbox beside the job\u2019s', async (context) => {
+    it('runs the code of a skill, each language in its own sandbox beside the job\u2019s', async (context) => {
       requireAvailable(context);
       requireHere(context, MISSING_PYTHON);
       using library = skillLibrary({
@@ -247,7 +247,7 @@ set_value(values)`,
       requireAvailable(context);
       const { sandbox } = await startReady();
       const { failed } = await runner.sweep();
-      // What hosts of other tests left is swept as well, and may still be ending.
+      // The sweep also takes leftovers of other tests' hosts, which may still be ending.
       expect(failed.filter(({ name }) => name.includes(ownerName(currentOwner())))).toEqual([]);
       let ended = false;
       void sandbox.exited.then(() => (ended = true));
@@ -256,7 +256,7 @@ set_value(values)`,
       await sandbox.kill('the test is over');
     });
 
-    it('ten sandboxes at once are ten, apart from one another', async (context) => {
+    it('ten sandboxes at once are ten, isolated from one another', async (context) => {
       requireAvailable(context);
       const sandboxes = await Promise.all(Array.from({ length: 10 }, () => startReady()));
       expect(new Set(sandboxes.map(({ sandbox }) => sandbox.channel)).size).toBe(10);

@@ -1,7 +1,7 @@
 import { takeCatalog } from '../../src/skills/catalog/catalog.ts';
 import type { SelectionOptions } from '../../src/skills/subsystem.ts';
 
-/** Who asks for what, as the vectors write it. */
+/** A consumer and its selection, in the form of the vectors. */
 export interface SelectionInput {
   consumer?: string;
   includeInternal?: boolean;
@@ -10,7 +10,7 @@ export interface SelectionInput {
   catalog?: string[];
 }
 
-/** Gives the options that a selection means. */
+/** Converts a selection to options. */
 export function selectionOptions(input: SelectionInput): SelectionOptions {
   const { consumer, includeInternal, catalog } = input;
   return {

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../src/contracts/errors/diagnostic.ts';
 import { compareCodePoints } from '../../src/skills/text/text.ts';
 
-/** Gives the sorted set of the codes of diagnostics. */
+/** Returns the sorted set of the codes of diagnostics. */
 export function sortedCodes(diagnostics: Diagnostic[]): string[] {
   return [...new Set(diagnostics.map(({ code }) => code))].toSorted(compareCodePoints);
 }

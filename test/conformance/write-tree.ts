@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import type { SkillTree } from '../../src/contracts/skills/skill.ts';
 import { contentBytes, type Content } from './content-bytes.ts';
 
-/** Files of a folder by path; a link has exactly this target. */
+/** Files of a folder by path; the target of a link is kept exactly. */
 export type Tree = Record<string, Content | { symlink: string }>;
 
-/** Writes a tree into a folder, names and bytes as they are. */
+/** Writes a tree into a folder, with unchanged names and bytes. */
 export function writeTree(folder: string, tree: Tree): void {
   mkdirSync(folder, { recursive: true });
   for (const [path, content] of Object.entries(tree)) {
@@ -21,11 +21,12 @@ export function writeTree(folder: string, tree: Tree): void {
   }
 }
 
-/** Gives a tree as the bytes that travel. */
+/** Converts a tree to the in-memory form of a skill. */
 export function skillTreeOf(tree: Tree): SkillTree {
   return new Map(
     Object.entries(tree).map(([path, content]) => {
-      if (typeof content === 'object' && 'symlink' in content) throw new Error(`A link cannot travel: ${path}`);
+      if (typeof content === 'object' && 'symlink' in content)
+        throw new Error(`A skill tree cannot hold a link: ${path}`);
       return [path, { bytes: contentBytes(content), executable: isExecutable(content) }];
     }),
   );

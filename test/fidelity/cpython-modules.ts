@@ -66,11 +66,11 @@ export const CPYTHON_MODULES: readonly (readonly string[])[] = [
   ['test.test_pwd', 'test.test_grp', 'test.test_mimetypes', 'test.test_getpass'],
 ];
 
-/** The differences on purpose, by patterns of the rows `plain alone: ID` and `job alone: ID`. */
+/** The intended differences, by patterns of the rows `plain alone: ID` and `job alone: ID`. */
 export const CPYTHON_DIFFERENCES: readonly { ids: RegExp; reason: DifferenceName }[] = [
   // A file in a sandbox cannot be larger than the workspace.
   { ids: /^plain alone: test\.test_mmap\.LargeMmapTests\./, reason: 'limits' },
-  // The test needs a limit of descriptors that it can reach, and is skipped where the limit is high.
+  // The test needs a reachable limit of descriptors. It is skipped if the limit is high.
   { ids: /^job alone: test\.test_subprocess\.ProcessTestCase(?:NoPoll)?\.test_no_leaking$/, reason: 'limits' },
 ];
 

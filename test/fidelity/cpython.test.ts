@@ -11,7 +11,7 @@ import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 import { CPYTHON_DIFFERENCES, CPYTHON_MODULES } from './cpython-modules.ts';
 
-/** A file of Debian's package of the suite. */
+/** A file of the suite in Debian's package. */
 const SUITE = '/usr/lib/python3.11/test/test_subprocess.py';
 const PROGRAM = readFileSync(new URL('run-cpython-tests.py', import.meta.url), 'utf8');
 const timeout = 60 * 60_000;
@@ -37,7 +37,7 @@ function passed({ files }: ProgramRun): Set<string> {
   return new Set((files['passed.txt'] ?? '').split('\n').filter((id) => id !== ''));
 }
 
-/** Ids that pass on one side alone, with the side. A second attempt excludes tests that fail now and then on either side. */
+/** Ids that pass on one side only, with the side. A second attempt excludes flaky tests. */
 async function differingIds(level: JobLevel, names: readonly string[]): Promise<string[]> {
   const place = await hostPlace();
   const plain = new Set<string>();
@@ -61,7 +61,7 @@ function reasonFor(row: string): DifferenceName | undefined {
   return CPYTHON_DIFFERENCES.find(({ ids }) => ids.test(row))?.reason;
 }
 
-it("what passes of CPython's own tests passes in a job as well", { timeout }, async (context) => {
+it("the passing tests of CPython's own suite pass in a job as well", { timeout }, async (context) => {
   requireHere(context, missingForPlainRuns() ?? MISSING_PYTHON);
   requireHere(context, existsSync(SUITE) ? undefined : 'libpython3.11-testsuite');
   requireLevel(context, 'namespace');
@@ -72,7 +72,7 @@ it("what passes of CPython's own tests passes in a job as well", { timeout }, as
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [name] = next;
-      // A module whose run breaks off becomes a row, and the comparison goes on with the other modules.
+      // A module whose run breaks off becomes a row. The comparison goes on with the other modules.
       found.push(...(await differingIds(level, next).catch((cause: Error) => [`${name}: ${cause.message}`])));
     }
   };

@@ -17,10 +17,10 @@ import { KERNEL_RUNTIME, missingFor, startKernelEngine } from '../fixtures/kerne
 import { requireLevel } from '../fixtures/levels.ts';
 
 const programs = readPrograms(fileURLToPath(new URL('programs', import.meta.url)));
-/** Ends a test that never ends by itself. The time for hundreds of programs depends on the machine. */
+/** Ends a hanging test. The time for hundreds of programs depends on the machine. */
 const timeout = 60 * 60_000;
 
-it('the programs are many, in all languages, and show each row of the table', () => {
+it('the programs cover all languages and each row of the table', () => {
   expect(programs.length).toBeGreaterThanOrEqual(400);
   expect(new Set(programs.map(({ id }) => id)).size).toBe(programs.length);
   expect(new Set(programs.map(({ language }) => language))).toEqual(
@@ -31,8 +31,8 @@ it('the programs are many, in all languages, and show each row of the table', ()
 });
 
 /**
- * Each level runs one of `every` programs: a start at another level takes as long as several starts at level namespace. The command
- * `npm run fidelity` compares all programs at each level. The levels begin at different programs, so that together they run more of them.
+ * Each level runs one of `every` programs: a start at another level takes as long as several starts at level namespace. The levels begin at different
+ * programs, so that together they run more of them. `npm run fidelity` compares all programs at each level.
  */
 const SAMPLES: Record<Isolation, { every: number; from: number }> = {
   namespace: { every: 1, from: 0 },
@@ -41,7 +41,7 @@ const SAMPLES: Record<Isolation, { every: number; from: number }> = {
   kernel: { every: 16, from: 6 },
 };
 
-/** Programs that differ and that no row of the table explains, or that were skipped, as the command prints them. */
+/** Programs with a difference that no row of the table explains, and skipped programs, as the command prints them. */
 async function faultsAt(level: ComparedLevel): Promise<string[]> {
   const { every, from } = SAMPLES[level.isolation];
   const chosen = programs.filter((_, index) => index % every === from);
@@ -50,7 +50,7 @@ async function faultsAt(level: ComparedLevel): Promise<string[]> {
 }
 
 it.for(['none', 'namespace'] as const)(
-  'a program at level %s is the program',
+  'a program behaves at level %s as without a sandbox',
   { timeout },
   async (isolation, context) => {
     requireHere(context, missingForPlainRuns() ?? MISSING_PYTHON);
@@ -61,7 +61,7 @@ it.for(['none', 'namespace'] as const)(
 );
 
 it(
-  'a program in a container is the program, with the kernel of the machine or one of its own',
+  'a program behaves in a container as without a sandbox, with the kernel of the machine or its own kernel',
   { timeout },
   async (context) => {
     requireHere(context, missingForPlainRuns() ?? MISSING_ENGINE);

@@ -1,4 +1,4 @@
-"""Runs tests of CPython's own suite and writes the ids of those that pass, a line each."""
+"""Runs tests of CPython's own suite and writes the ids of the passing tests, one a line."""
 import os
 import sys
 import unittest
@@ -12,13 +12,13 @@ class Passed(unittest.TestResult):
 
     def addSuccess(self, test):
         super().addSuccess(test)
-        # At once: a test may end the process.
+        # Flush at once: a test may end the process.
         print(test.id(), file=self.out, flush=True)
 
 
 def main():
     support.verbose = False
-    # Tests write wherever they like; what counts is which of them pass.
+    # Tests may write anywhere. Only the list of passing tests counts.
     out = os.fdopen(os.open(f'{os.environ["SKILLCELL_OUTPUT"]}/passed.txt', os.O_WRONLY | os.O_CREAT | os.O_APPEND), 'w')
     suite = unittest.defaultTestLoader.loadTestsFromNames(sys.argv[1:])
     suite.run(Passed(out))
