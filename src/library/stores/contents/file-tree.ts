@@ -81,7 +81,7 @@ export function oddNames({ path, links, submodules, others, leftOut }: SourceFol
     found.push(libraryDiagnostic('source.submodule', message, place(submodules)));
   }
   if (others.length > 0) {
-    const message = `Names that are no file, folder or link are left out: ${listNames(others, NAMED)}.`;
+    const message = `Names that are neither file, folder nor link are left out: ${listNames(others, NAMED)}.`;
     found.push(libraryDiagnostic('source.left-out', message, place(others)));
   }
   if (leftOut.size > 0) {

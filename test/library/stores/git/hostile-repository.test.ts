@@ -170,7 +170,7 @@ describeWith('git store', MISSING_GIT, () => {
       const pack = readdirSync(packs).find((name) => name.endsWith('.pack')) ?? '';
       const bytes = statSync(join(packs, pack)).size;
       removeTree(kept);
-      expect((await come({ limits: { bytes: bytes - 1 } })).refused).toContain(`got over ${bytes - 1} bytes`);
+      expect((await come({ limits: { bytes: bytes - 1 } })).refused).toContain(`over the limit of ${bytes - 1} bytes`);
       expect((await come({ limits: { bytes } })).skills).toEqual(['a']);
     });
 
@@ -200,7 +200,7 @@ describeWith('git store', MISSING_GIT, () => {
       const many = Array.from({ length: 300 }, (_, index): [string, string] => [`a/${index}`, `${index}`]);
       scene.repository.commit({ 'a/SKILL.md': skillText('a'), ...Object.fromEntries(many) });
       const { refused } = await come({ limits: { objects: 200 } });
-      expect(refused).toMatch(/^source\.refused: .*got over 200 objects/);
+      expect(refused).toMatch(/^source\.refused: .*over the limit of 200 objects/);
       expect(readdirSync(join(scene.cacheFolder, 'git'))).toEqual([]);
     });
 
