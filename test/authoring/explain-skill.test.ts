@@ -102,8 +102,8 @@ describe('explainSkill()', () => {
   });
 
   it('reports nothing about an unknown skill', () => {
-    expect(explain('custom.nobody')).toEqual({
-      ref: 'custom.nobody',
+    expect(explain('custom.absent')).toEqual({
+      ref: 'custom.absent',
       status: 'unknown',
       offered: false,
       rules: [],

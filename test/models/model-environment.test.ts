@@ -47,7 +47,7 @@ describe('readModelSettings()', () => {
     expect(readModelSettings('openai/m', environment)).not.toHaveProperty('apiKey');
   });
 
-  test.each(['gpt-x', '/m', 'openai/', 'nobody/m', 'constructor/m', 'openai/a b', 'openai/ä', ' openai/m'])(
+  test.each(['gpt-x', '/m', 'openai/', 'unknown/m', 'constructor/m', 'openai/a b', 'openai/ä', ' openai/m'])(
     'refuses the name %j',
     (name) => {
       expect(() => readModelSettings(name, OWN)).toThrow(

@@ -44,7 +44,7 @@ export function fixSkillText(bytes: Uint8Array, options: SetNameOptions): FixedT
   return changes.length === 0 ? { bytes, changes } : { bytes: Buffer.from(joinedText(file)), changes };
 }
 
-/** Fixes a file that is only text: it removes hidden characters. A byte order mark stays if there are none. */
+/** Fixes a file that is only text: it removes hidden characters. A byte order mark stays. */
 export function fixPlainText(bytes: Uint8Array): FixedText {
   const decoded = decodeText(bytes);
   if ('fault' in decoded) return { bytes, changes: [] };

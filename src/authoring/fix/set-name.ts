@@ -15,7 +15,7 @@ export interface SetNameOptions {
 }
 
 /**
- * Sets the name to that of the folder. Unless `strict` is set, the old name stays as `displayName` if it is not a slug.
+ * Sets the name to that of the folder. Unless `strict` is set, an old name that is no slug becomes `displayName`, if that is absent.
  *
  * @param file lines of a SKILL.md with a readable frontmatter
  */

@@ -31,7 +31,7 @@ export const OVERRIDE_PHRASES: readonly OverridePhrase[] = [
   {
     begins: ['not', "don't", 'dont', 'never', 'without'],
     pattern:
-      /^[\w']+ (?:ever )?(?:tell|inform|mention|reveal|disclos|notify|alert|warn)(?:ing|e|ling)? (?:[\w']+ ){0,4}(?:users?|humans?|operators?|people|anyone|anybody|owner|developers?)(?: [^t]| t[^o]| to\w|$)/,
+      /^[\w']+ (?:ever )?(?:tell|inform|mention|reveal|disclos|notify|alert|warn)(?:ing|e|ling)? (?:[\w']+ ){0,4}(?:users?|humans?|operators?|people|any(?:one|body)|owner|developers?)(?: [^t]| t[^o]| to\w|$)/,
     message: 'A phrase tells a model to keep something from people.',
   },
   {

@@ -44,7 +44,7 @@ describe('threats to frontmatter', () => {
     expect(second.extra).toEqual({ other: { x: 1 } });
   });
 
-  test.each(['a: &a [x]\nb: [*a, *a]', 'a: &a {b: *a}', 'a: *nobody'])('I05 aliases are refused: %j', (lines) => {
+  test.each(['a: &a [x]\nb: [*a, *a]', 'a: &a {b: *a}', 'a: *missing'])('I05 aliases are refused: %j', (lines) => {
     expect(codes(skill(lines))).toEqual(['frontmatter.yaml']);
   });
 
