@@ -182,6 +182,6 @@ async function fetchIndex(place: string, request: OutgoingRequest): Promise<WebI
   }
   throw new SkillcellError(
     'store.unavailable',
-    `Cannot read the list of skills: there is none below /.well-known/agent-skills/ or /.well-known/skills/, got ${place}.`,
+    `Cannot read the list of skills: it is missing below /.well-known/agent-skills/ and /.well-known/skills/, got ${place}.`,
   );
 }

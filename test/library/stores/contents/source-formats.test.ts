@@ -159,7 +159,7 @@ describe('source formats: marketplaces and plugins', () => {
       ...skills('skills/xlsx', 'skills/docx', 'skills/art', 'template'),
       [MARKET]: {
         name: 'agent-skills',
-        owner: { name: 'Somebody' },
+        owner: { name: 'Team' },
         metadata: { description: 'Examples', version: '1.0.0' },
         plugins: [
           {

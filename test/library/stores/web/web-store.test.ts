@@ -170,7 +170,7 @@ describe('createWebStore()', () => {
 describe('createWebStore() reports an outage', () => {
   it.each([404, 410])('where the list is missing: %i', async (status) => {
     site.files.set(INDEX, (_, response) => response.writeHead(status).end());
-    expect(await fault(store.list())).toMatch(/^store\.unavailable: .*there is none below/);
+    expect(await fault(store.list())).toMatch(/^store\.unavailable: .*it is missing below/);
     expect(server.seen.map((line) => line.split(' ')[2])).toEqual([INDEX, `${OLD}/index.json`]);
   });
 
