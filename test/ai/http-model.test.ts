@@ -12,7 +12,7 @@ interface WireRequest {
   messages: { role: string; content: string; tool_call_id?: string }[];
 }
 
-it('an agent has its programs call its tools, by a service of models as it is', async () => {
+it('an agent lets its programs call its tools, through an HTTP service of models', async () => {
   const code = `import { tools } from 'skillcell';
 const { rows } = await tools.sales({ year: 2024 });
 console.log(rows.reduce((sum, { cents }) => sum + cents, 0));`;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-/** Packages that a program loads, the names of all files of the sources beside them. */
+/** Packages that a program loads, and the source files beside them. */
 async function loadedBy(program: string): Promise<{ packages: string[]; files: string[] }> {
   const code = `import { registerHooks } from 'node:module';
 const urls = [];
@@ -17,15 +17,15 @@ console.log(JSON.stringify(urls));`;
   return { packages: [...new Set(packages)], files: urls.flatMap((url) => /\/(src\/.*)$/.exec(url)?.[1] ?? []) };
 }
 
-describe('the AI SDK and what offers it', () => {
-  it('are not loaded by the library', async () => {
+describe('the AI SDK', () => {
+  it('is not loaded by the library, nor are the modules for it', async () => {
     const { packages, files } = await loadedBy("await import('./src/index.ts');");
     expect(files).toContain('src/jobs/create-orchestrator.ts');
     expect(packages.filter((name) => name === 'ai' || name.startsWith('@ai-sdk/'))).toEqual([]);
     expect(files.filter((file) => file.startsWith('src/ai/'))).toEqual([]);
   });
 
-  it('are not loaded by tools and sandboxes for it, whose user has it loaded', async () => {
+  it('is not loaded by the tools and sandboxes for it', async () => {
     const { packages, files } = await loadedBy(`const { createOrchestrator } = await import('./src/index.ts');
 const { createSandboxTools } = await import('./src/ai/index.ts');
 const orchestrator = createOrchestrator();

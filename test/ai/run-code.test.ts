@@ -43,7 +43,7 @@ const find = tool({
   execute: async ({ prefix }) => ({ names: ['ada', 'alan', 'grace'].filter((name) => name.startsWith(prefix)) }),
 });
 
-/** Has one program run by `run_code`, as the model's only step. */
+/** Runs one program by `run_code`, as the model's only step. */
 async function run(code: string, options: SandboxToolsOptions = {}): Promise<RunOutput> {
   const tools = createSandboxTools(orchestrator, { isolation: BEST_LEVEL, ...options });
   const model = toolCallingModel([{ calls: [['run_code', { code }]] }]);
@@ -56,7 +56,7 @@ async function run(code: string, options: SandboxToolsOptions = {}): Promise<Run
 describe.each(EVERY_LEVEL)('run_code at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
-  it('runs what the model wrote, with the tools that name it as their caller, and the model goes on with what came of it', async () => {
+  it('runs the program of the model, with the tools that name it as their caller, and the model goes on with the result', async () => {
     const code = `import { tools, setValue } from 'skillcell';
 const [a, g] = await Promise.all([tools.find({ prefix: 'a' }), tools.find({ prefix: 'g' })]);
 console.log('found', a.names.length + g.names.length);
@@ -118,8 +118,8 @@ setValue([...a.names, ...g.names]);`;
   });
 });
 
-describe('what run_code says of itself', () => {
-  it('is how programs are written, and the declarations of the tools that they call', async () => {
+describe('the description of run_code', () => {
+  it('explains how programs are written, and declares the tools that they call', async () => {
     const model = toolCallingModel([]);
     const tools = { ...createSandboxTools(orchestrator, { tools: ['math.*'] }), find };
     await generateText({ model, tools, experimental_toolCallers: { find: ['run_code'] }, prompt: 'Say nothing.' });
@@ -142,7 +142,7 @@ describe('what run_code says of itself', () => {
     });
   });
 
-  it('has declarations of schemas that come later with its field', async () => {
+  it('has the declarations of late schemas in its field', async () => {
     const late = tool({
       description: 'Late.',
       inputSchema: jsonSchema(async () => ({
@@ -174,7 +174,7 @@ describe('what run_code says of itself', () => {
 });
 
 describe('tools that programs call', () => {
-  it('go through all checks of a job, and each call is known by an id of its own within that of run_code', async () => {
+  it('go through all checks of a job, and each call has an id of its own within that of run_code', async () => {
     asked.length = 0;
     const seen: unknown[] = [];
     const pay = tool({
@@ -216,7 +216,7 @@ export default [await tools.pay({ cents: 5 }), await tools.pay({ cents: 6 }), aw
     ]);
   });
 
-  it('are out of reach of the approval that the SDK has for tools, but for that of run_code; ours reaches them', async () => {
+  it('are not reached by the approval of the SDK, except by that of run_code, but by ours', async () => {
     let paid = 0;
     const pay = tool({ inputSchema: z.object({ cents: z.number() }), execute: async () => (paid += 1) });
     const code =
@@ -244,7 +244,7 @@ export default [await tools.pay({ cents: 5 }), await tools.pay({ cents: 6 }), aw
     expect(paid).toBe(1);
   });
 
-  it('are called by the way that is declared, also where their names are what the language asks every value for', async () => {
+  it('are called as declared, even by names that every value of the language has', async () => {
     const names = ['toString', 'constructor', 'then', 'call'];
     const model = toolCallingModel([
       {
@@ -274,7 +274,7 @@ export default await Promise.all(${JSON.stringify(names)}.map((name) => tools.ca
     expect(steps[0]?.toolResults[0]?.output).toMatchObject({ value: names.map(() => ({ names: ['ada'] })) });
   });
 
-  it('get the context of run_code, as far as it fits what they say theirs is', async () => {
+  it('get the context of run_code, if it fits their schema', async () => {
     const whoami = tool({
       inputSchema: z.object({}),
       contextSchema: z.object({ user: z.string(), role: z.string().default('reader') }),
@@ -330,20 +330,20 @@ export default await Promise.all(${JSON.stringify(names)}.map((name) => tools.ca
 
   it.each<[string, SandboxToolsOptions, object, string, string]>([
     [
-      'a language that calls none',
+      'a language without calls of tools',
       { language: 'bash' },
       { find },
       'options.invalid',
       'bash cannot call tools, got find.',
     ],
     [
-      'one without execute',
+      'a tool without execute',
       {},
       { find: tool({ inputSchema: z.object({}), outputSchema: z.string() }) },
       'options.invalid',
       'got find.',
     ],
-    ['a name that is none of a tool', {}, { 'find it': find }, 'options.invalid', 'got "find it"'],
+    ['an invalid name of a tool', {}, { 'find it': find }, 'options.invalid', 'got "find it"'],
     [
       'a schema that cannot be enforced',
       {},
@@ -354,7 +354,7 @@ export default await Promise.all(${JSON.stringify(names)}.map((name) => tools.ca
       'Cannot offer the input of find',
     ],
     [
-      'one that comes late',
+      'a late schema that cannot be enforced',
       {},
       {
         find: tool({
@@ -370,8 +370,8 @@ export default await Promise.all(${JSON.stringify(names)}.map((name) => tools.ca
   });
 });
 
-describe('what the model reads of a program', () => {
-  it('is cut where it is long, with a note in its place', async () => {
+describe('the output of a program for the model', () => {
+  it('is cut if it is long, with a note in its place', async () => {
     const code = `process.stdout.write('a'.repeat(3_000) + 'b'.repeat(3_000));
 process.stderr.write('é'.repeat(2_000_000));
 export default 'v'.repeat(5_000);`;
@@ -383,18 +383,18 @@ export default 'v'.repeat(5_000);`;
     expect(JSON.stringify(notes).length).toBeLessThan(1_500);
   });
 
-  it('names the files that it left, which the caller reads by the id of the job', async () => {
+  it('names the artifacts, which the caller reads by the id of the job', async () => {
     const code = `import { writeFileSync } from 'node:fs';
 writeFileSync(process.env.SKILLCELL_OUTPUT + '/table.csv', 'a,b');
 writeFileSync(process.env.SKILLCELL_OUTPUT + '/large.bin', Buffer.alloc(2_000_000));`;
     const output = await run(code, { limits: { artifactFileBytes: 1_000_000 } });
     expect(output.files).toEqual([{ path: 'table.csv', bytes: 3 }]);
-    // At level none there are notes on limits that are only watched as well.
+    // Level none has further notes, on limits that are only watched.
     expect(output.notes?.filter((note) => note.includes('large.bin'))).toHaveLength(1);
     expect(await orchestrator.readArtifact(output, 'table.csv', 'utf8')).toBe('a,b');
   });
 
-  it('is an error with its code where we refuse or fail', async () => {
+  it('is an error with its code if skillcell refuses or fails', async () => {
     const tools = createSandboxTools(orchestrator, { isolation: BEST_LEVEL, tools: ['math.none'] });
     const model = toolCallingModel([
       {

@@ -3,8 +3,8 @@ import type { GuestLink } from '../../src/ai/sandbox-session/guest-link.ts';
 import { startCommand } from '../../src/ai/sandbox-session/running-command.ts';
 import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 
-// With a real session it is a matter of luck whether news is asked for while all places are taken.
-it('takes a session in which too many runs wait for no end of a command', async () => {
+// With a real session it is luck whether news is requested while all places are taken.
+it('startCommand() does not take a full session for the end of a command', async () => {
   const busy = new SkillcellError('session.busy', 'Cannot run the code: 16 runs of the session wait already.');
   const answers = [busy, { exit: { code: 3, signal: null }, stdoutBytes: 2, isOver: { stdout: true, stderr: true } }];
   const link = {

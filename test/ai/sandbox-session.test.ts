@@ -37,7 +37,7 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
     await open(isolation);
   });
 
-  it('runs commands: exit code, both streams, folder, environment, and nothing to read', async () => {
+  it('runs commands with exit code, both streams, folder, environment, and an empty input', async () => {
     const command = 'echo "ü $A $FROM"; echo warn >&2; cat; exit 3';
     const result = await sandbox.run({ command, env: { A: "it's" } });
     expect(result).toEqual({ exitCode: 3, stdout: "ü it's the session\n", stderr: 'warn\n' });
@@ -69,7 +69,7 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
     expect(await sandbox.deleteFile({ path: 'copy.bin' })).toBe(false);
   });
 
-  it('lets a process go on beside other commands, with streams, standard input, and an end of all of its group', async () => {
+  it('runs a process beside other commands, with streams and standard input, and ends its whole group', async () => {
     const child = await sandbox.spawn({
       command: 'while read x; do echo "got $x"; done; echo end >&2; exit 4',
       stdin: true,
@@ -97,7 +97,7 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
     await group.kill();
   });
 
-  it('ends what is aborted, and gives the reason', async () => {
+  it('ends aborted commands, and gives the reason', async () => {
     const controller = new AbortController();
     const child = await sandbox.spawn({ command: 'echo $$; exec sleep 1000', abortSignal: controller.signal });
     const reader = child.stdout.getReader();
@@ -110,7 +110,7 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
     await expect(running).rejects.toBe(reason);
     await expect(child.wait()).rejects.toBe(reason);
     await expect(reader.read()).rejects.toBe(reason);
-    await until(async () => !(await isAlive(pid)), 'the end of what was aborted');
+    await until(async () => !(await isAlive(pid)), 'the end of the aborted command');
     const late = { path: 'a', abortSignal: controller.signal };
     for (const refused of [
       sandbox.run({ command: 'true', abortSignal: controller.signal }),
@@ -126,7 +126,7 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
     expect(await sandbox.stat({ path: 'a' })).toBeNull();
   });
 
-  it('ends all of the group of a command that has exited, and of no other', async () => {
+  it('ends the whole group of a command that has exited, and no other group', async () => {
     const other = await sandbox.spawn({ command: 'sleep 1000' });
     for (const output of ['', '>/dev/null 2>&1']) {
       const child = await sandbox.spawn({ command: `sleep 1000 ${output} & echo $! > sleeper` });
@@ -142,7 +142,7 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
     await other.kill();
   });
 
-  it('says when its interpreter was lost, and goes on with another one', async () => {
+  it('reports a lost interpreter, and goes on with another one', async () => {
     const other = await sandbox.spawn({ command: 'sleep 1000' });
     await expect(sandbox.run({ command: 'kill -9 $PPID; sleep 1000' })).rejects.toMatchObject({ code: 'sandbox.lost' });
     await expect(other.wait()).rejects.toMatchObject({ code: 'sandbox.lost' });
@@ -153,12 +153,12 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
 describe('commands of a sandbox', () => {
   beforeEach(() => open(BEST_LEVEL));
 
-  it('wait while nobody reads what they print', async () => {
+  it('wait while their output is not read', async () => {
     const command = 'for i in $(seq 20); do head -c 1000000 /dev/zero; echo >> progress; done';
     const child = await sandbox.spawn({ command });
     const progress = async (): Promise<number> => (await sandbox.stat({ path: 'progress' }))?.size ?? 0;
     await until(async () => (await progress()) > 0, 'its beginning');
-    // Time for all of it, where nothing held it up.
+    // Time for all of the output, if nothing held it up.
     for (let round = 0; round < 20; round += 1) await run('true');
     expect(await progress()).toBeLessThan(6);
     expect((await new Response(child.stdout).arrayBuffer()).byteLength).toBe(20_000_000);
@@ -166,7 +166,7 @@ describe('commands of a sandbox', () => {
     expect(await progress()).toBe(20);
   });
 
-  it('have ended as they first were said to have', async () => {
+  it('keep the end that was reported first', async () => {
     const [early, late] = [new AbortController(), new AbortController()];
     const child = await sandbox.spawn({ command: 'echo; exit 3', abortSignal: late.signal });
     expect(await child.wait()).toEqual({ exitCode: 3 });
@@ -178,7 +178,7 @@ describe('commands of a sandbox', () => {
     for (let round = 0; round < 2; round += 1) await expect(aborted.wait()).rejects.toBe(reason);
   });
 
-  it('are known apart, whichever of the sandboxes of a session they are of', async () => {
+  it('are kept apart between the sandboxes of one session', async () => {
     const other = createSandboxSession(session);
     const command = 'read line; echo "$line"';
     const [one, two] = [
@@ -190,13 +190,13 @@ describe('commands of a sandbox', () => {
     expect(await Promise.all([textOf(one.stdout), textOf(two.stdout)])).toEqual(['one\n', 'two\n']);
   });
 
-  it('do not wait for a stream that nobody wants', async () => {
+  it('do not wait for a canceled stream', async () => {
     const child = await sandbox.spawn({ command: 'head -c 5000000 /dev/zero; echo done >&2' });
     await child.stdout.cancel();
     expect(await textOf(child.stderr)).toBe('done\n');
   });
 
-  it('are not waited for by standard input that they do not read', async () => {
+  it('may end before they have read their standard input, whose writer then fails', async () => {
     const child = await sandbox.spawn({ command: 'sleep 1; head -c 3 ; exit 0', stdin: true });
     const input = child.stdin.getWriter();
     const written = input.write(new Uint8Array(2_000_000).fill(120)).then(
@@ -208,7 +208,7 @@ describe('commands of a sandbox', () => {
     expect(await textOf(child.stdout)).toBe('xxx');
   });
 
-  it('end at their time, and where they print too much, which is said', async () => {
+  it('are ended by their time limit and by too much output, with a notice', async () => {
     const hasty = createSandboxSession(session, { commandTimeoutMs: 300 });
     expect(await hasty.run({ command: 'sleep 1000' })).toEqual({
       exitCode: 143,
@@ -222,30 +222,34 @@ describe('commands of a sandbox', () => {
     ]);
   });
 
-  it('leave behind what they start in the background, which holds nobody up', async () => {
+  it('leave their background processes running, and do not wait for them', async () => {
     const result = await sandbox.run({ command: 'sleep 1000 & echo $!' });
     expect(result.exitCode).toBe(0);
     expect(await isAlive(result.stdout.trim())).toBe(true);
   });
 
   it.each<[string, object, string]>([
-    ['a folder that is not there', { command: 'true', workingDirectory: 'none' }, 'no such file or directory'],
-    ['one that is none', { command: 'true', workingDirectory: '/bin/bash' }, 'the working directory is no directory'],
+    ['a missing folder', { command: 'true', workingDirectory: 'none' }, 'no such file or directory'],
+    [
+      'a file in place of a folder',
+      { command: 'true', workingDirectory: '/bin/bash' },
+      'the working directory is no directory',
+    ],
     ['a NUL character', { command: 'a\0b' }, 'command holds a NUL character'],
-    ['a long one', { command: `: ${'x'.repeat(140_000)}` }, 'command must have at most 131071 bytes'],
-    ['a name that is none', { command: 'true', env: { 'A B': 'x' } }, 'env'],
+    ['a command that is too long', { command: `: ${'x'.repeat(140_000)}` }, 'command must have at most 131071 bytes'],
+    ['an invalid name of a variable', { command: 'true', env: { 'A B': 'x' } }, 'env'],
     ['no text', { command: 5 }, 'command must be a text, got 5'],
   ])('%s is refused', async (_what, given, message) => {
     await expect(sandbox.run(given as never)).rejects.toThrow(message);
     await expect(sandbox.spawn(given as never)).rejects.toThrow(message);
   });
 
-  it('are not run where the session has ended, or its code has taken the place of ours', async () => {
+  it('are not run if the session has ended, or its code has replaced the guest', async () => {
     await run('true');
     await session.run("globalThis[Symbol.for('skillcell.sandbox-session')] = () => display({ ask: 1 })");
     await expect(sandbox.run({ command: 'true' })).rejects.toMatchObject({
       code: 'sandbox.lost',
-      message: 'Cannot go on with what the session was asked: its JavaScript gives no answer.',
+      message: 'Cannot go on with the session: its JavaScript gives no answer.',
     });
     await session.close();
     await expect(sandbox.run({ command: 'true' })).rejects.toMatchObject({ code: 'session.ended' });
@@ -266,7 +270,7 @@ describe('files of a sandbox', () => {
       (path) => sandbox.writeFile({ path, content: ReadableStream.from([everyByte, 'text']) as never }),
       'the content must be bytes',
     ],
-  ])('stay as they are where what is written is not %s', async (_what, write, message) => {
+  ])('stay unchanged if the content is not %s', async (_what, write, message) => {
     await sandbox.writeTextFile({ path: 'kept', content: 'old' });
     for (const path of ['kept', 'fresh'])
       await expect(write(path)).rejects.toMatchObject({
@@ -278,7 +282,7 @@ describe('files of a sandbox', () => {
     expect(await hidden()).toBe('0');
   });
 
-  it('are replaced once all is there, with their mode and behind their links; what may not be written to is not', async () => {
+  it('are replaced by complete content, with their mode and behind their links, unless they are read-only', async () => {
     await run('mkdir a b; echo old > a/file; chmod 750 a/file; ln -s ../a/file b/link; ln -s ../a/new b/dead');
     await run('ln -s circle circle; touch fixed; chmod 444 fixed');
     const broken = new ReadableStream<Uint8Array>({
@@ -299,7 +303,7 @@ describe('files of a sandbox', () => {
     expect(await hidden()).toBe('0');
   });
 
-  it('stay as they are where a write is aborted, and its stream is canceled and let go', async () => {
+  it('stay unchanged if a write is aborted, and its stream is canceled and released', async () => {
     await sandbox.writeTextFile({ path: 'kept', content: 'old' });
     const [controller, reason] = [new AbortController(), new Error('the user left')];
     const canceled = Promise.withResolvers<unknown>();
@@ -321,7 +325,7 @@ describe('files of a sandbox', () => {
     await expect(written).rejects.toBe(reason);
     expect(await canceled.promise).toBe(reason);
     await until(() => !content.locked, 'the end of its lock');
-    await until(async () => (await hidden()) === '0', 'the end of what was written');
+    await until(async () => (await hidden()) === '0', 'the end of the partial file');
     expect(await run('cat kept')).toBe('old');
     const descriptors = "(await import('node:fs')).readdirSync('/proc/self/fd').length";
     const open = (await session.run(descriptors)).value;
@@ -329,7 +333,7 @@ describe('files of a sandbox', () => {
     expect((await session.run(descriptors)).value).toBe(open);
   });
 
-  it('that are not there are null, and what is none is an error', async () => {
+  it('that do not exist are null, and anything but a file is an error', async () => {
     const path = 'none/at/all';
     expect(await sandbox.readFile({ path })).toBeNull();
     expect(await sandbox.readBinaryFile({ path })).toBeNull();
@@ -349,7 +353,7 @@ describe('files of a sandbox', () => {
     expect(await sandbox.stat({ path: 'pipe' })).toMatchObject({ type: 'other' });
   });
 
-  it('are reached over links, which are listed and deleted as such', async () => {
+  it('are reached through links, which are listed and deleted as such', async () => {
     await run('mkdir folder; echo x > folder/file; ln -s folder/file link; ln -s folder way; ln -s nowhere dead');
     expect(await sandbox.readTextFile({ path: 'link' })).toBe('x\n');
     expect(await sandbox.stat({ path: 'link' })).toEqual({ type: 'file', size: 2 });
@@ -372,13 +376,13 @@ describe('files of a sandbox', () => {
     ['utf-16le', '\ufeffä😀', 'fffee4003dd800de'],
     ['Latin1', 'ä\u0080', 'e480'],
     ['ascii', 'a~', '617e'],
-  ])('are texts in %s as they are', async (encoding, content, hex) => {
+  ])('keep texts in %s unchanged', async (encoding, content, hex) => {
     await sandbox.writeTextFile({ path: 'text', content, encoding });
     expect(Buffer.from((await sandbox.readBinaryFile({ path: 'text' })) ?? []).toString('hex')).toBe(hex);
     expect(await sandbox.readTextFile({ path: 'text', encoding })).toBe(content);
   });
 
-  it('are no texts of an encoding that does not fit them', async () => {
+  it('are refused in an encoding that does not fit them', async () => {
     await sandbox.writeBinaryFile({ path: 'bytes', content: Uint8Array.of(0x61, 0xe4) });
     for (const encoding of ['utf-8', 'ascii'])
       await expect(sandbox.readTextFile({ path: 'bytes', encoding })).rejects.toMatchObject({
@@ -422,7 +426,7 @@ describe('files of a sandbox', () => {
     expect(await lines(2)).toBe('two');
   });
 
-  it('are read piece by piece, and left where nobody reads on', async () => {
+  it('are read piece by piece, and closed if the reader stops', async () => {
     await run('head -c 20000000 /dev/zero > large');
     const reader = (await sandbox.readFile({ path: 'large' }))?.getReader();
     const { value } = (await reader?.read()) ?? {};
@@ -462,7 +466,7 @@ it('tools of an agent use it as the experimental_sandbox of a generation', async
   expect(JSON.stringify(model.doGenerateCalls[0]?.tools)).toContain('There is no network');
 });
 
-it('refuses options that there are not', async () => {
+it('createSandboxSession() refuses unknown options', async () => {
   await open(BEST_LEVEL);
   expect(() => createSandboxSession(session, { timeoutMs: 5 } as never)).toThrow(
     'Cannot create a sandbox of a session: there is no field timeoutMs, got 5.',

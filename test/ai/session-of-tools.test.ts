@@ -11,7 +11,7 @@ import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { until } from '../fixtures/until.ts';
 import { toolCallingModel, type ModelStep } from '../fixtures/tool-calling-model.ts';
 
-/** A picture of one point. */
+/** A picture of one pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 let orchestrator: Orchestrator;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => orchestrator.close());
 
-/** What programs came to, one a step, and what the model was told of the last. */
+/** The outputs of programs, one for each step, and the last message to the model. */
 async function runAll(
   tools: SandboxTools,
   programs: string[],
@@ -56,7 +56,7 @@ const next = tool({
 describe.each(EVERY_LEVEL)('programs in one session at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
-  it('find what the ones before have defined, and call the tools that were bound for the call that runs them', async () => {
+  it('find earlier definitions, and call the tools of the call that runs them', async () => {
     await using tools = sessionTools({ isolation, files: { 'a.txt': 'from the host' } });
     const { outputs } = await runAll(
       tools,
@@ -77,7 +77,7 @@ describe.each(EVERY_LEVEL)('programs in one session at level %s', (isolation) =>
         run: 4,
         state: 'lost',
         exitCode: 3,
-        notes: [expect.stringContaining('what the runs of the session had defined')],
+        notes: [expect.stringContaining("the definitions of the session's runs are lost")],
       },
       { run: 5, state: 'kept', value: 'undefined' },
     ]);
@@ -100,7 +100,7 @@ describe('the session of tools', () => {
     expect(steps[0]?.toolResults.map(({ output }) => (output as RunOutput).value)).toEqual([[1], [1, 2]]);
   });
 
-  it('ends with the tools, which then run no more', async () => {
+  it('ends with the tools, which then run nothing', async () => {
     const tools = sessionTools();
     const { outputs } = await runAll(tools, [
       "import { writeFileSync } from 'node:fs'; writeFileSync(process.env.SKILLCELL_OUTPUT + '/a.txt', 'x')",
@@ -111,7 +111,7 @@ describe('the session of tools', () => {
     expect(Object.keys({ ...tools })).toEqual(['run_code']);
   });
 
-  it('is opened anew once it has ended, which is said', async () => {
+  it('is opened anew after its end, with a note', async () => {
     await using tools = sessionTools();
     const first = await runAll(tools, ['const a = 1; a']);
     await until(() => !orchestrator.cancel(first.outputs[0]?.jobId ?? ''), 'the end of the session');
@@ -128,7 +128,7 @@ describe('the session of tools', () => {
     });
   });
 
-  it('holds to the tools and the context that it was opened with', async () => {
+  it('keeps the tools and the context of its opening', async () => {
     await using tools = sessionTools();
     await runAll(tools, ['1'], { next }, { user: 'ada' });
     const again = { next: { ...next } };
@@ -142,7 +142,7 @@ describe('the session of tools', () => {
     await expect(runAll(tools, ['3'], { next }, { user: 'bob' })).rejects.toThrow('with another context');
   });
 
-  it('may be one that somebody else opened, which stays open', async () => {
+  it('may belong to the caller, and then stays open', async () => {
     await using session = await orchestrator.session({ isolation: BEST_LEVEL });
     await session.run('var shared = 5');
     const tools = createSandboxTools(orchestrator, { session });
@@ -158,7 +158,7 @@ describe('the session of tools', () => {
     );
   });
 
-  it('interrupts the program of a generation that is aborted, and keeps what others defined', async () => {
+  it('interrupts the program of a generation that is aborted, and keeps earlier definitions', async () => {
     await using tools = sessionTools();
     await runAll(tools, ['var kept = 1']);
     const controller = new AbortController();
@@ -183,12 +183,12 @@ describe('the session of tools', () => {
   });
 });
 
-describe('what a program displays in a session', () => {
+describe('a displayed result of a session', () => {
   const code = `display({
   [Symbol.for('Jupyter.display')]: () => ({ 'text/plain': 'a point', 'image/png': Buffer.from('${PNG}', 'base64') }),
 });`;
 
-  it('is shown as text where there is one', async () => {
+  it('is shown as text if it has one', async () => {
     await using tools = sessionTools();
     const { outputs, told } = await runAll(tools, [code]);
     expect(outputs[0]?.displayed).toEqual([{ mediaType: 'text/plain', text: 'a point' }]);

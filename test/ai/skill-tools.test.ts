@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(cache, { recursive: true });
 });
 
-/** What came of calls, one a step. */
+/** The results of calls, one for each step. */
 async function outputs(calls: [string, unknown][], options: SandboxToolsOptions = {}): Promise<unknown[]> {
   const tools = createSandboxTools(orchestrator, { isolation: BEST_LEVEL, ...options });
   const steps = calls.map((call): ModelStep => ({ calls: [call] }));
@@ -55,7 +55,7 @@ async function outputs(calls: [string, unknown][], options: SandboxToolsOptions 
 }
 
 describe('tools of skills', () => {
-  it('list, load and read what the consumer may have', async () => {
+  it('list, load and read the skills that the consumer may have', async () => {
     const [list, units, cites, file] = await outputs([
       ['list_skills', {}],
       ['load_skill', { skill: 'custom.units' }],
@@ -70,13 +70,13 @@ describe('tools of skills', () => {
       files: expect.arrayContaining([{ path: 'table.txt', bytes: table.length, executable: false }]),
       sources: [{ sid: 1, url: 'https://example.com/si' }],
     });
-    // The pool of the sources is the turn's: numbers that one skill has, the next does not get.
+    // The pool of sources belongs to the turn: a skill does not get numbers that another one has.
     expect(cites).toMatchObject({ instructions: 'Cite so. [[S:2]]', sources: [{ sid: 1 }, { sid: 2 }] });
     const lines = { offset: 498, lines: 500, text: table.split('\n').slice(498).join('\n') };
     expect(file).toEqual({ path: 'table.txt', ...lines });
   });
 
-  it('find what the consumer may have by words, the best first, as far as there is room', async () => {
+  it('find the skills that the consumer may have by words, the best first, within the limit of characters', async () => {
     const calls: [string, unknown][] = [
       ['search_skills', { text: 'Which units go into a report?' }],
       ['search_skills', { text: 'hidden things of others' }],
@@ -89,7 +89,7 @@ describe('tools of skills', () => {
     expect((cut as { skills: unknown[] }).skills).toHaveLength(3);
   });
 
-  it('give the same instructions again, which another conversation has not read', async () => {
+  it('give the same instructions again, since another conversation has not read them', async () => {
     const [first, second] = await outputs([
       ['load_skill', { skill: 'custom.units' }],
       ['load_skill', { skill: 'custom.units' }],
@@ -97,7 +97,7 @@ describe('tools of skills', () => {
     expect(second).toEqual(first);
   });
 
-  it('cut what is long, where the model can go on', async () => {
+  it('cut long texts where the model can go on', async () => {
     const at = (offset?: number): [string, unknown] => [
       'read_skill_file',
       { skill: 'custom.units', path: 'table.txt', ...(offset === undefined ? {} : { offset }) },
@@ -147,7 +147,7 @@ describe('tools of skills', () => {
     expect((error as Error).message).toContain(`(${code})`);
   });
 
-  it('are not there where the orchestrator has no skills', async () => {
+  it('are missing if the orchestrator has no skills', async () => {
     await using bare = createOrchestrator();
     expect(Object.keys(createSandboxTools(bare))).toEqual(['run_code']);
   });

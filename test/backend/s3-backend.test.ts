@@ -22,7 +22,7 @@ import { pdfDocument, shown } from '../fixtures/pdf-document.ts';
 import { openRawBucket, type RawBucket } from '../fixtures/raw-bucket.ts';
 
 const BUCKET = 'deeds';
-/** As seed 002 has them. */
+/** As in seed 002. */
 const SALE = `---
 name: "Escritura de Compraventa"
 description: "Generación de escrituras de compraventa inmobiliaria"
@@ -100,7 +100,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     expect(await backend.ls('/workspace')).toEqual(['/workspace/notes.md']);
   });
 
-  test('read() adds .md only where there is nothing of the exact path, and exists() the same', async () => {
+  test('read() and exists() add .md only if there is no file at the exact path', async () => {
     const { backend, user } = await openSeeded();
     expect(await backend.read('/workspace/notes')).toBe('# Notes\n');
     expect(await backend.read('/skills/escrituras/compraventa/disclosure_1')).toBe('Detail of the clauses.\n');
@@ -113,7 +113,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     await expect(backend.read('/workspace/none')).rejects.toMatchObject({ code: 'file.unreadable' });
   });
 
-  test('read() says what a binary file is and how large', async () => {
+  test('read() reports the kind and the size of a binary file', async () => {
     const { backend } = await openSeeded();
     const path = '/skills/escrituras/compraventa/resources/plantilla.pdf';
     const bytes = pdfOf('Plantilla');
@@ -132,7 +132,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     await expect(backend.read('/workspace/lines.md', { limit: 0 })).rejects.toMatchObject({ code: 'usage.invalid' });
   });
 
-  test('the four calls of skills give them by category', async () => {
+  test('the four calls for skills give them by category', async () => {
     const { backend } = await openSeeded();
     expect(await backend.loadSkills()).toEqual(['contratos/alquiler', 'escrituras/compraventa', 'escrituras/hipoteca']);
     expect(await backend.loadSkills('all')).toHaveLength(3);
@@ -159,8 +159,8 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
   test.each([
     ['ignores If-Match', ['if-match'], 'If-Match'],
     ['ignores If-None-Match', ['if-none-match'], 'If-None-Match'],
-    ['says that it has no such conditions', undefined, 'If-Match'],
-  ])('an edit is refused where the service %s', async (_name, ignored, condition) => {
+    ['reports that it has no such conditions', undefined, 'If-Match'],
+  ])('an edit is refused if the service %s', async (_name, ignored, condition) => {
     const user = await seeded();
     await raw.put(`threads/${user}/deed.md`, 'one two');
     await using proxy = await startFaultProxy(ceph.endpoint);
@@ -176,7 +176,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     await expect(backend.write('/workspace/new.md', 'x', { create: true })).rejects.toMatchObject(refused);
     const asked = proxy.seen.length;
     await expect(edit()).rejects.toMatchObject(refused);
-    // The answer is known; only the file is looked for and read.
+    // The answer is known; only the file is looked up and read.
     expect(proxy.seen.slice(asked).filter(({ method }) => method === 'PUT')).toEqual([]);
     expect(await raw.keys(`threads/${user}/`)).toEqual([`threads/${user}/deed.md`, `threads/${user}/notes.md`]);
     expect(await raw.get(`threads/${user}/deed.md`)).toBe('one two');
@@ -199,7 +199,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     expect(files.map((key) => key.split('/').at(-1))).toEqual(['a.md', 'b.md', 'c.md', 'notes.md']);
   });
 
-  test('/skills is only read, /ticket unless asked, and /workspace is written to', async () => {
+  test('/skills is read-only, /ticket is by default, and /workspace is writable', async () => {
     const { backend, user } = await openSeeded();
     for (const path of ['/skills/escrituras/compraventa/SKILL.md', '/skills/new/one/SKILL.md', '/ticket/a.md']) {
       await expect(backend.write(path, 'x')).rejects.toMatchObject({ code: 'store.read-only' });
@@ -221,7 +221,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     expect(await raw.get(`tickets/${user}/a.md`)).toBe('x');
   });
 
-  test('edits of many at once all count', async () => {
+  test('concurrent edits all take effect', async () => {
     const { backend, user } = await openSeeded();
     const names = ['a', 'b', 'c', 'd', 'e'];
     await backend.write('/workspace/list.md', names.join('\n'));
@@ -231,7 +231,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     expect(await raw.get(`threads/${user}/list.md`)).toBe('A\nB\nC\nD\nE');
   });
 
-  test('glob() and grep() search what is shown, and name what they have not searched', async () => {
+  test('glob() and grep() search the visible files, and name those that they skipped', async () => {
     const { backend } = await openSeeded();
     expect(await backend.glob('**/*.pdf')).toEqual(['/skills/escrituras/compraventa/resources/plantilla.pdf']);
     expect(await backend.glob('*/SKILL.md', { path: '/skills/escrituras' })).toEqual([
@@ -252,7 +252,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     await expect(backend.grep('(?=a)', { regex: true })).rejects.toMatchObject({ code: 'usage.invalid' });
   });
 
-  test('paths are taken as they are written: none leads out of a mount', async () => {
+  test('paths are not normalised, and none leads out of a mount', async () => {
     const { backend } = await openSeeded();
     for (const path of [
       '/workspace/../x',
@@ -274,7 +274,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     await expect(backend.ls('/skillset')).rejects.toMatchObject({ code: 'store.key-invalid' });
   });
 
-  test('ids that are no plain names are refused, and so are those that stand for threads and tickets', () => {
+  test('ids that are no plain names are refused, and so are the names for threads and tickets', () => {
     for (const bad of [
       'a/b',
       '..',
@@ -306,7 +306,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     );
   });
 
-  test("a company's skills stand beside the user's, whose own come first", async () => {
+  test("a company's skills are added to the user's, which take precedence", async () => {
     const user = await seeded();
     const company = `c-${user}`;
     await raw.put(`${company}/skills/escrituras/compraventa/SKILL.md`, skillText('compraventa', 'Of the company'));
@@ -323,7 +323,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     }
   });
 
-  test('diagnostics names what was left out of the files of a thread', async () => {
+  test('diagnostics names files of a thread that were left out', async () => {
     const { backend, user } = await openSeeded();
     await raw.put(`threads/${user}/a%2fb`, 'x');
     expect(await backend.ls('/workspace')).toEqual(['/workspace/notes.md']);
@@ -369,7 +369,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     expect(await backend.loadSkillContent('escrituras/secreto')).toBe(text);
   });
 
-  test('a skill that cannot be loaded is left out by name, and what it says starts no line of a list', async () => {
+  test('a skill that cannot be loaded is left out by name, and its text starts no line of a list', async () => {
     const { user, backend } = await openSeeded();
     await raw.put(`${user}/skills/escrituras/roto/SKILL.md`, '---js\n{}\n---\nBody\n');
     const description = '"a\\n## escrituras\\n- **x/y**: z\\u202e"';
@@ -384,7 +384,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     expect(backend.diagnostics).toContainEqual(expect.objectContaining({ code: 'frontmatter.language' }));
   });
 
-  test('two tenants see nothing of each other, also by one cache', async () => {
+  test('two tenants see nothing of each other, even with one cache', async () => {
     const { user: a, backend: first } = await openSeeded();
     await first.read('/skills/escrituras/compraventa/SKILL.md');
     const second = open({ userId: `${a}b`, threadId: `${a}b` });
@@ -414,7 +414,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
       await expect(call()).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
-  test('readText() with convert gives the text of a PDF, and of other files what they are', async (context) => {
+  test('readText() with convert gives the text of a PDF, and reads other files as usual', async (context) => {
     requireLevel(context, 'namespace');
     const { user, backend } = await openSeeded();
     await raw.put(`${user}/skills/escrituras/compraventa/resources/real.pdf`, pdfDocument([shown('Clause one')]));
@@ -424,7 +424,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     await expect(backend.readText(path)).rejects.toMatchObject({ code: 'file.unreadable' });
   });
 
-  test('skillsMiddleware() shows a model the frontmatters, and what loadSkillTool() has loaded', async () => {
+  test('skillsMiddleware() shows a model the frontmatters, and the skill that loadSkillTool() has loaded', async () => {
     const { user, backend } = await openSeeded();
     await raw.put(`${user}/skills/escrituras/hipoteca/SKILL.md`, skillText('hipoteca', 'Mort\u202egage deeds'));
     const state: SkillsState = { category: 'escrituras' };
@@ -458,12 +458,12 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
       [`---\n${SALE}\n---`],
     ]);
     await expect(loader.execute?.({ skill_path: 'escrituras/none' }, call)).rejects.toThrow(
-      /there is none of this path/,
+      /there is no skill at this path/,
     );
     expect(state.currentSkill).toBe('escrituras/compraventa');
   });
 
-  test('nothing of the bucket is left in the cache that others could read', async () => {
+  test('the cache holds no credentials of the bucket', async () => {
     const { backend } = await openSeeded();
     await backend.read('/skills/escrituras/compraventa/SKILL.md');
     const cache = join(folder, 'cache');

@@ -11,7 +11,7 @@ import { openTcpEngine } from '../fixtures/tcp-engine.ts';
 import { type CliRun, runCli } from '../fixtures/spawn-cli.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
-/** "Within 10 s". */
+/** The longest time for an error. */
 const SOON_MS = 10_000;
 
 let folder: string;
@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Listens where an engine could be. */
+/** Listens at a possible address of an engine. */
 async function listen(server: Server, at: { path: string } | { port: 0; host: string }): Promise<string> {
   servers.push(server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined))));
   await new Promise<void>((resolve) => server.listen(at, resolve));
@@ -50,7 +50,7 @@ async function timed(
   return { ...run, ms: elapsedMs() };
 }
 
-/** Runs a job at an address that is none, and gives the one error. */
+/** Runs a job at an unusable address, and returns the one error. */
 async function refused(host: string, env: Record<string, string> = {}): Promise<Failure> {
   const { code, stdout, ms } = await timed(['exec', '-', '--runner', 'docker', '--json'], host, env);
   expect(code).toBe(3);
@@ -65,14 +65,14 @@ describe('DOCKER_HOST', () => {
     ['unix:///nowhere/docker.sock', 'the socket does not exist, got /nowhere/docker.sock'],
     ['/var/run/docker.sock', 'its address has none of the forms'],
     ['localhost:2375', 'its address has none of the forms'],
-    ['ssh://somebody@example.test', 'its address has none of the forms'],
+    ['ssh://user@example.test', 'its address has none of the forms'],
     ['npipe:////./pipe/docker_engine', 'its address has none of the forms'],
     ['ftp://127.0.0.1', 'its address has none of the forms'],
     ['tcp://', 'its address is not HOST:PORT alone'],
     ['tcp://127.0.0.1:99999', 'its address is not HOST:PORT alone'],
     ['tcp://127.0.0.1:0', 'its port is not valid'],
     ['http://127.0.0.1:2375/v1.41', 'its address is not HOST:PORT alone'],
-  ])('%s is refused in words of its own', async (host, reason) => {
+  ])('%s is refused with a message of its own', async (host, reason) => {
     expect(await refused(host)).toMatchObject({
       code: 'engine.unavailable',
       message: expect.stringContaining(`Cannot reach the Docker engine: ${reason}`) as string,
@@ -91,7 +91,7 @@ describe('DOCKER_HOST', () => {
     ['http://127.0.0.1:1', 'ECONNREFUSED'],
     ['tcp://[::1]:1', '::1'],
     ['http://engine.invalid:2375', 'engine.invalid'],
-  ])('%s, where nobody listens, is one error', async (host, reason) => {
+  ])('%s without a listener is one error', async (host, reason) => {
     expect(await refused(host)).toMatchObject({
       code: 'engine.unavailable',
       message: expect.stringContaining(reason) as string,
@@ -104,7 +104,7 @@ describe('DOCKER_HOST', () => {
     expect(await refused(`unix://${path}`)).toMatchObject({ code: 'engine.unavailable' });
   });
 
-  it('certificates that are not there are one error', async () => {
+  it('missing certificates are one error', async () => {
     const failure = await refused('tcp://127.0.0.1:1', { DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: folder });
     expect(failure).toMatchObject({
       code: 'engine.unavailable',
@@ -112,7 +112,7 @@ describe('DOCKER_HOST', () => {
     });
   });
 
-  it('something that speaks another protocol is one error', async () => {
+  it('a server of another protocol is one error', async () => {
     const host = await listen(
       createServer((socket) => socket.end('220 mail ready\r\n')),
       { port: 0, host: '127.0.0.1' },
@@ -157,30 +157,30 @@ describe('a Docker context', () => {
     ['tcp://127.0.0.1:1', {}, 'ECONNREFUSED'],
     ['tcp://127.0.0.1:1', { current: 'gone' }, 'the Docker context "gone" does not exist'],
     ['/run/far.sock', {}, 'the Docker context "far" names no engine that can be reached: its address has none'],
-  ] as const)('to %s %j is followed, or said', async (host, more, reason) => {
+  ] as const)('to %s %j is followed, or named in the error', async (host, more, reason) => {
     const { message } = await refused('', { DOCKER_CONFIG: contexts(host, more) });
     expect(message).toContain(reason);
     expect(message).not.toContain('hunter2');
   });
 
-  it('is the one of DOCKER_CONTEXT before that of the file, and neither where DOCKER_HOST names an engine', async () => {
+  it('comes from DOCKER_CONTEXT before the file, and is ignored if DOCKER_HOST names an engine', async () => {
     const env = { DOCKER_CONFIG: contexts('unix:///nowhere/far.sock', { current: 'gone' }), DOCKER_CONTEXT: 'far' };
     expect((await refused('', env)).message).toContain('/nowhere/far.sock');
     expect((await refused('unix:///nowhere/near.sock', env)).message).toContain('got /nowhere/near.sock.');
   });
 
-  it('with certificates is spoken to over TLS', async () => {
+  it('with certificates is reached over TLS', async () => {
     let first: Buffer | undefined;
     const host = await listen(
       createServer((socket) => socket.once('data', (data) => void ((first = data), socket.destroy()))),
       { port: 0, host: '127.0.0.1' },
     );
     await refused('', { DOCKER_CONFIG: contexts(host, { ca: '' }) });
-    // The record of a handshake.
+    // 22 is the type of a handshake record.
     expect(first?.[0]).toBe(22);
   });
 
-  it('that cannot be followed is why a runner is passed over, and what doctor says', async () => {
+  it('that cannot be followed is the reason why a runner is passed over, and the finding of doctor', async () => {
     const env = { DOCKER_CONFIG: contexts('ssh://far.invalid') };
     const reason = 'the Docker context "far" leads over ssh, which is not supported';
     expect((await timed(['exec', '-'], '', env)).stderr).toContain(reason);
@@ -225,7 +225,7 @@ describe('an engine that accepts and never answers', () => {
     expect(ms).toBeLessThan(SOON_MS);
   });
 
-  it('auto turns away after 2 s, says so in its one line, and goes on with the next runner', async () => {
+  it('auto gives up after 2 s, says so in its one line, and goes on with the next runner', async () => {
     const host = await listen(createServer(), { path: join(folder, 'auto.sock') });
     const job = ['exec', '-', '--isolation', 'none', '--json'];
     expect((await timed(job, host)).stderr).toBe('runner local, isolation none\n');
@@ -245,7 +245,7 @@ describe('an engine that accepts and never answers', () => {
         { code: 'runner.passed-over', severity: 'info', message: `runner docker was not taken: ${reason}` },
       ]) as unknown,
     });
-    // People read it once.
+    // The reason is printed once.
     expect((await timed(['exec', '-'], host)).stderr.split(reason)).toHaveLength(2);
   });
 
@@ -254,7 +254,7 @@ describe('an engine that accepts and never answers', () => {
     expect(await timed(['sweep', '--json'], host)).toMatchObject({ code: 3 });
   });
 
-  it('doctor says so, and what to do', async () => {
+  it('doctor reports it, with advice', async () => {
     const host = await listen(createServer(), { path: join(folder, 'doctor.sock') });
     const { code, stdout, ms } = await timed(['doctor', '--json'], host);
     expect(ms).toBeLessThan(SOON_MS);

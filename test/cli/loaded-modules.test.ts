@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Registers a tracer as any copy of OpenTelemetry's package does, and notes what spans begin and end. */
+/** Registers a tracer as any copy of OpenTelemetry's package does, and records the begin and the end of each span. */
 const tracer = (list: string): string => `
   globalThis[Symbol.for('opentelemetry.js.api.1')] = {
     version: '1.9.0',
@@ -36,15 +36,15 @@ const tracer = (list: string): string => `
     } }) },
   };`;
 
-/** A second after its start a host sweeps, which asks the engine, where there is one: on a slow machine within the job. */
+/** A host sweeps a second after its start, and asks an engine if there is one. On a slow machine that falls within the job, so the timer is delayed. */
 const WITHOUT_SWEEP = `
   const { setTimeout: setPlainly } = globalThis;
   globalThis.setTimeout = (work, ms, ...given) => setPlainly(work, ms === 1_000 ? 2 ** 31 - 1 : ms, ...given);`;
 
 /**
- * Files of the sources, and packages, that a command loads.
+ * Source files and packages that a command loads.
  *
- * @param before what its process does first
+ * @param before code that its process runs first
  */
 async function loadedBy(
   argv: readonly string[],
@@ -61,8 +61,8 @@ async function loadedBy(
   return { files: paths, packages: [...new Set(packages)].toSorted() };
 }
 
-describe('what a command loads', () => {
-  it('is no package for its help, and nothing that jobs need', async () => {
+describe('the modules of a command', () => {
+  it('include no package for its help, and no module of jobs', async () => {
     const { files, packages } = await loadedBy(['--help']);
     expect(files).toContain('src/cli/command-line/help-text.ts');
     expect(packages).toEqual([]);
@@ -74,7 +74,7 @@ describe('what a command loads', () => {
     ]);
   });
 
-  it('is nothing for a plain job that only tools, models, skills or containers need', async () => {
+  it('include nothing for a plain job that only tools, models, skills or containers need', async () => {
     const argv = ['exec', '-', '--language', 'javascript', '--runner', 'local', ...BEST_FLAGS];
     const { files, packages } = await loadedBy(argv, 'console.log(1)', WITHOUT_SWEEP);
     expect(files).toContain('src/jobs/run/run-job.ts');
@@ -92,15 +92,15 @@ describe('what a command loads', () => {
     ];
     const isHeavy = (name: string): boolean => heavy.includes(name) || /^@(?:ai-sdk|modelcontextprotocol)\//.test(name);
     expect(packages.filter(isHeavy)).toEqual([]);
-    // The small flavour and the core that it stands on.
+    // The small flavour of zod and its core are allowed.
     const zod = files.filter((path) => /^node_modules\/zod\/(?!mini\/|v4\/(?:mini|core|locales)\/)/.test(path));
     expect(zod).toEqual([]);
-    // One short file says at the edge whether something can be a schema.
+    // One short file checks at the edge whether a value can be a schema.
     const ofTools = files.filter((path) => /^src\/(?:broker\/tool-(?:schema|stubs)|decision|mcp)\//.test(path));
     expect(ofTools).toEqual(['src/tools/schema/is-plain-object.ts']);
   });
 
-  it('is no package for spans, also where the process records them', async () => {
+  it('include no package for spans, even if the process records them', async () => {
     const argv = ['exec', '-', '--language', 'javascript', '--runner', 'local', ...BEST_FLAGS];
     const spans = join(folder, 'spans');
     const { packages } = await loadedBy(argv, 'console.log(1)', tracer(spans));
@@ -112,7 +112,7 @@ describe('what a command loads', () => {
     expect(packages.filter((name) => name.startsWith('@opentelemetry/'))).toEqual([]);
   });
 
-  it('is the package of MCP clients where MCP servers are named', async () => {
+  it('include the package of MCP clients if MCP servers are named', async () => {
     writeFileSync(
       join(folder, 'mcp.json'),
       JSON.stringify({ mcpServers: { s: program('hostile-server', ['plain']) } }),
@@ -122,7 +122,7 @@ describe('what a command loads', () => {
     expect(packages).toContain('@modelcontextprotocol/client');
   });
 
-  it('skills list loads no client of a store, whatever sources it reads', async () => {
+  it('include no client of a store for skills list, from any source', async () => {
     const { packages, files } = await loadedBy(['skills', 'list', '--sources', 'builtin,user,project']);
     const clients = /^(?:@aws-sdk|@smithy|undici|@modelcontextprotocol|@zip\.js|yazl|unpdf|dockerode|ai$)/;
     expect(packages.filter((name) => clients.test(name))).toEqual([]);

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => removeTree(scene));
 
-/** A disk that takes 8 s for the folder of a skill once, in which the process does nothing else. */
+/** A disk that takes 8 s once for the folder of a skill, while the process does nothing else. */
 const SLOW_DISK = `
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -65,7 +65,7 @@ describeWith('skills add s3://', MISSING_CEPH, () => {
       { type: 's3', source, folder: 'rent' },
       { type: 's3', source, folder: 'deeds/sale' },
     ]);
-    // Neither where it is nor who asked.
+    // Neither the endpoint nor the credentials.
     expect(text).not.toMatch(/127\.0\.0\.1|access|secret|etag/i);
 
     await raw.put(`${user}/skills/rent/SKILL.md`, skillText('rent'));
@@ -108,7 +108,7 @@ describeWith('skills add s3://', MISSING_CEPH, () => {
     expect(await skills(['add', `s3://${BUCKET}/${user}/skills`], unset)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('says what is wrong, and what to do, where it may not be read', async () => {
+  it('reports the fault, with advice, if the source may not be read', async () => {
     const source = `s3://${BUCKET}/${user}/skills`;
     const none = { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' };
     const cases: [name: string, source: string, env: Record<string, string>, code: number, said: RegExp][] = [
@@ -119,7 +119,7 @@ describeWith('skills add s3://', MISSING_CEPH, () => {
       ['no service', source, { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' }, 3, /ECONNREFUSED/],
       ['a credential in the endpoint', source, { AWS_ENDPOINT_URL_S3: 'http://a:notthisone@127.0.0.1' }, 2, /endpoint/],
       ['a prefix of dots', `s3://${BUCKET}/${user}/../u1`, {}, 2, /a \. or \.\. component/],
-      ['an empty prefix', `s3://${BUCKET}/${user}/none`, {}, 2, /there is none that can be taken/],
+      ['an empty prefix', `s3://${BUCKET}/${user}/none`, {}, 2, /the source holds no skill that can be taken/],
     ];
     for (const [name, from, env, code, said] of cases) {
       const ran = await skills(['add', from], env);

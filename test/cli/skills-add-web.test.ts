@@ -68,7 +68,7 @@ describe('skills add', () => {
     expect(stdout).toContain('+New.');
   });
 
-  it('ends with 3 where a source does not answer, and with 2 where it may not be asked', async () => {
+  it('ends with 3 if a source does not answer, and with 2 if it may not be asked', async () => {
     const sources = [`http://127.0.0.1:${web.port}`, `mcp:http://127.0.0.1:${mcp.port}/mcp`];
     await web[Symbol.asyncDispose]();
     await mcp[Symbol.asyncDispose]();

@@ -22,7 +22,7 @@ afterEach(() => removeTree(scene));
 const skill = (name: string): string => `---\nname: ${name}\ndescription: Is about ${name}.\n---\nText.\n`;
 
 describe('a working folder that was removed', () => {
-  it.each(['verify', 'sources', 'new x'])('is named, and ends: skills %s', async (name) => {
+  it.each(['verify', 'sources', 'new x'])('is reported, and ends the command: skills %s', async (name) => {
     const gone = join(scene, 'gone');
     mkdirSync(gone);
     // A shell goes there, removes it, and starts the command in it.
@@ -41,7 +41,7 @@ describe('a home that cannot hold a cache', () => {
   it.each([
     ['/dev/null', 'its parent is not a folder (ENOTDIR, mkdir), got "/dev/null/.cache"'],
     ['/proc/x', 'no folder can be created there (ENOENT, mkdir), got "/proc/x"'],
-  ])('is named, and ends: %s', async (HOME, reason) => {
+  ])('is reported, and ends the command: %s', async (HOME, reason) => {
     const { code, stderr } = await runMain(['skills', 'add', '../src', '--list'], {
       cwd: join(scene, 'project'),
       env: { HOME },
@@ -52,14 +52,14 @@ describe('a home that cannot hold a cache', () => {
     expect(code).toBe(2);
   });
 
-  it('does not keep a search from its answer', async () => {
+  it('does not stop a search', async () => {
     const { code, stdout } = await runMain(['skills', 'search', 'chart'], { cwd: scene, env: { HOME: '/proc/x' } });
     expect([code, stdout]).toEqual([0, expect.stringContaining('chart')]);
   });
 });
 
 describe('a folder without rights', () => {
-  it('that cannot be written is named, and is no fault of ours', (context) => {
+  it('that cannot be written is reported, and is no fault of skillcell', (context) => {
     requireOrdinaryUser(context);
     giveToOrdinary(join(scene, 'home'));
     chmodSync(join(scene, 'project'), 0o555);
@@ -107,7 +107,7 @@ describe('a folder without rights', () => {
     expect(loaded.stderr).toContain('skill.unreadable');
   });
 
-  it('that is the whole source is out of reach, and never an empty one', (context) => {
+  it('that is the whole source fails the command, and never passes for an empty source', (context) => {
     requireOrdinaryUser(context);
     writeTree(join(scene, 'home'), { '.agents/skills/a/SKILL.md': skill('a') });
     giveToOrdinary(scene);
@@ -121,8 +121,8 @@ describe('a folder without rights', () => {
   });
 });
 
-describe('a source that is not there', () => {
-  it('is refused with what is wrong, as the name of a file is that is no archive', async () => {
+describe('a missing source', () => {
+  it('is refused with the reason, and so is a file that is no archive', async () => {
     writeFileSync(join(scene, 'plain.tar'), '');
     execFileSync('mkfifo', [join(scene, 'p.zip')]);
     for (const [source, reason] of [
@@ -147,7 +147,7 @@ describe('a fifo in a skill', () => {
     ['pack', '../src/a', '--output', 'a.zip'],
     ['validate', '../src/a'],
     ['list', '--root', '../src'],
-  ])('is named by %s', async (...argv) => {
+  ])('is reported by %s', async (...argv) => {
     mkdirSync(join(scene, 'src/a/files'));
     execFileSync('mkfifo', [join(scene, 'src/a/files/p')]);
     const at = { cwd: join(scene, 'project'), env: { HOME: join(scene, 'home') } };

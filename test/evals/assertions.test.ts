@@ -4,7 +4,7 @@ import { CheckUnmade, type RunProduct } from '../../src/evals/assertions/asserti
 import { compileAssertion } from '../../src/evals/assertions/compile-assertion.ts';
 import { cpuMs } from '../fixtures/cpu-ms.ts';
 
-/** What a run left, in short. */
+/** The output of a run, in short. */
 function product(left: {
   files?: Record<string, string | Uint8Array>;
   stdout?: string;
@@ -65,7 +65,7 @@ describe('an assertion about files', () => {
     expect(await verdict(spec, { files })).toBe(said);
   });
 
-  it('says of a file that is no JSON that it is none', async () => {
+  it('reports a file that is no JSON', async () => {
     expect(await verdict({ type: 'json-equals', path: 'a.txt', value: 1 }, { files })).toContain(
       '"a.txt" holds no JSON',
     );
@@ -78,13 +78,15 @@ describe('an assertion about a file that was left out', () => {
     ['it', 'a/b.txt'],
     ['its folder', 'a'],
     ['all', '.'],
-    ['more than has a row', '…'],
-  ])('cannot say that it is not there where %s was', async (_what, path) => {
+    ['more than the rows show', '…'],
+  ])('cannot confirm its absence if %s was left out', async (_what, path) => {
     const left = { omitted: [{ path, reason }] };
     const absent = verdict({ type: 'file-exists', path: 'a/b.txt', not: true }, left);
     await expect(absent).rejects.toThrow(CheckUnmade);
-    await expect(absent).rejects.toThrow(`nobody knows whether "a/b.txt" was there: "${path}" was left out, ${reason}`);
-    // For what wants it to be there it is not.
+    await expect(absent).rejects.toThrow(
+      `it is unknown whether "a/b.txt" was there: "${path}" was left out, ${reason}`,
+    );
+    // An assertion that needs the file fails.
     for (const spec of [
       { type: 'file-exists', path: 'a/b.txt' },
       { type: 'file-contains', path: 'a/b.txt', text: 'x', not: true },
@@ -92,7 +94,7 @@ describe('an assertion about a file that was left out', () => {
       expect(await verdict(spec, left)).toBe(`there is no artifact "a/b.txt": "${path}" was left out, ${reason}`);
   });
 
-  it('can where it was another one', async () => {
+  it('confirms its absence if another file was left out', async () => {
     const left = { omitted: ['b', 'a.txt/c', 'a.tx'].map((path) => ({ path, reason })) };
     expect(await verdict({ type: 'file-exists', path: 'a.txt', not: true }, left)).toBe('passed');
   });
@@ -114,14 +116,14 @@ describe('an assertion about the value', () => {
     expect(await verdict(spec, value === undefined ? {} : { value })).toBe(said);
   });
 
-  it('by a schema says what does not fit', async () => {
+  it('by a schema names the part that does not fit', async () => {
     const schema = { type: 'object', properties: { a: { type: 'integer' } } };
     expect(await verdict({ type: 'value-fits-schema', schema }, { value: { a: 1.5 } })).toMatch(/\ba\b.*integer/);
   });
 });
 
 describe('an assertion about the output', () => {
-  it('looks at stdout, or at stderr where it says so', async () => {
+  it('checks stdout, or stderr on request', async () => {
     const left = { stdout: 'out', stderr: 'err' };
     expect(await verdict({ type: 'output-contains', text: 'out' }, left)).toBe('passed');
     expect(await verdict({ type: 'output-contains', text: 'err' }, left)).toBe('stdout does not hold "err"');
@@ -129,7 +131,7 @@ describe('an assertion about the output', () => {
     expect(await verdict({ type: 'output-contains', text: 'out', not: true }, left)).toBe('stdout holds "out"');
   });
 
-  it('cannot be checked where the end was cut off', async () => {
+  it('cannot be checked if the end was cut off', async () => {
     const cut = { stdout: 'out', truncated: true };
     await expect(verdict({ type: 'output-contains', text: 'x', not: true }, cut)).rejects.toThrow(CheckUnmade);
   });

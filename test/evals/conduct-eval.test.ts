@@ -46,7 +46,7 @@ describe('scheduleRuns()', () => {
 });
 
 describe('conductEval()', () => {
-  it('makes every run, tells of each with its place, and names each model once', async () => {
+  it('makes every run, reports each with its position, and names each model once', async () => {
     const told: string[] = [];
     const onRun: ConductOptions['onRun'] = ({ row }, { index, total }) =>
       void told.push(`${index}/${total} ${row.eval} ${row.side} ${row.run}`);
@@ -58,7 +58,7 @@ describe('conductEval()', () => {
     );
   });
 
-  it('gives up after three runs in a row that came to nothing, and not before', async () => {
+  it('gives up after three failed runs in a row, and not before', async () => {
     const twice = await conductEval(options((index) => (index % 3 === 2 ? 'measured' : 'failed')));
     expect([twice.results.length, twice.gaveUp]).toEqual([12, false]);
     const thrice = await conductEval(options((index) => (index < 2 ? 'measured' : 'failed')));
@@ -67,7 +67,7 @@ describe('conductEval()', () => {
     expect(invalid.results).toHaveLength(12);
   });
 
-  it('stops at an interruption, and keeps what ran until then', async () => {
+  it('stops at an interruption, and keeps the runs until then', async () => {
     const controller = new AbortController();
     const onRun: ConductOptions['onRun'] = (_made, { index }) => (index === 4 ? controller.abort() : undefined);
     const { signal } = controller;
@@ -76,7 +76,7 @@ describe('conductEval()', () => {
     expect(await conductEval(options(() => 'measured', { signal }))).toMatchObject({ results: [], interrupted: true });
   });
 
-  it('is not interrupted by what comes after the last run', async () => {
+  it('is not interrupted by a signal after the last run', async () => {
     const controller = new AbortController();
     const onRun: ConductOptions['onRun'] = (_made, { index }) => (index === 12 ? controller.abort() : undefined);
     const conducted = await conductEval(options(() => 'measured', { onRun, signal: controller.signal }));

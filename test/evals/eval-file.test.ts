@@ -3,7 +3,7 @@ import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { parseEvalFile } from '../../src/evals/plan/eval-file.ts';
 
 const parse = (value: unknown): ReturnType<typeof parseEvalFile> => parseEvalFile(Buffer.from(JSON.stringify(value)));
-/** A file with one eval that has these fields besides what it needs. */
+/** A file with one eval that has these fields beside the required ones. */
 const one = (fields: object): object => ({ evals: [{ id: 1, prompt: 'Do it.', ...fields }] });
 
 describe('parseEvalFile()', () => {
@@ -61,19 +61,11 @@ describe('parseEvalFile()', () => {
     ['an unknown field of an eval', one({ timeout: 3 }), 'there is no field evals.0.timeout, got 3'],
     ['an eval without a prompt', { evals: [{ id: 1 }] }, 'evals.0.prompt is missing'],
     ['an empty prompt', one({ prompt: ' \n' }), 'evals.0.prompt must be a text that is not empty'],
-    [
-      'a prompt that no job takes',
-      one({ prompt: 'x'.repeat(1_000_001) }),
-      'evals.0.prompt must be a text with at most',
-    ],
+    ['a prompt that is too long', one({ prompt: 'x'.repeat(1_000_001) }), 'evals.0.prompt must be a text with at most'],
     ['an id that is a path', one({ id: '../x' }), 'evals.0.id must be a whole number, or 1 to 64 letters'],
     ['a negative id', one({ id: -1 }), 'evals.0.id must be'],
     ['two evals of one id', { evals: [1, '1'].map((id) => ({ id, prompt: 'x' })) }, 'evals.1.id must be an id that no'],
-    [
-      'a kind that is unknown',
-      one({ assertions: ['a', { type: 'llm' }] }),
-      'evals.0.assertions.1.type must name a kind',
-    ],
+    ['an unknown kind', one({ assertions: ['a', { type: 'llm' }] }), 'evals.0.assertions.1.type must name a kind'],
     ['no kind', one({ expectations: [{ text: 'a' }] }), 'evals.0.expectations.0.type is missing'],
     ['a number', one({ assertions: [7] }), 'evals.0.assertions.0 must name a kind of assertion'],
     ['an empty prose', one({ assertions: [''] }), 'evals.0.assertions.0.text must be a text that is not empty'],
@@ -83,33 +75,29 @@ describe('parseEvalFile()', () => {
       'there is no field evals.0.assertions.0.text',
     ],
     [
-      'a path that leaves',
+      'a path that leaves the folder',
       one({ assertions: [{ type: 'file-exists', path: '../a' }] }),
       'evals.0.assertions.0.path must be a relative path',
     ],
-    [
-      'a value that is missing',
-      one({ assertions: [{ type: 'value-equals' }] }),
-      'evals.0.assertions.0.value is missing',
-    ],
+    ['a missing value', one({ assertions: [{ type: 'value-equals' }] }), 'evals.0.assertions.0.value is missing'],
     ['a range without bounds', one({ assertions: [{ type: 'value-in-range' }] }), 'must have min, max or both'],
     [
-      'a range that holds nothing',
+      'an empty range',
       one({ assertions: [{ type: 'value-in-range', min: 3, max: 1 }] }),
       'evals.0.assertions.0 must have no min above its max',
     ],
     [
-      'a bound beyond all numbers',
+      'an infinite bound',
       '{"evals":[{"id":1,"prompt":"x","assertions":[{"type":"value-in-range","min":0,"max":1e999}]}]}',
       'evals.0.assertions.0.max must be',
     ],
     [
-      'a key that is there twice',
+      'a duplicate key',
       '{"evals":[{"id":1,"prompt":"x",\n  "assertions":["a"],\n  "assertions":["b"]}]}',
       'the file must hold JSON (line 3, column 3: the key assertions is there twice; keep one)',
     ],
     [
-      'a key that is there twice in two spellings',
+      'a duplicate key in two spellings',
       '{"evals":[{"id":1,"prompt":"x","\\u0070rompt":"y"}]}',
       'the key prompt is there twice',
     ],
@@ -118,7 +106,11 @@ describe('parseEvalFile()', () => {
       one({ assertions: [{ type: 'value-equals', value: 1, at: '$.a' }] }),
       'evals.0.assertions.0.at must be a JSON pointer',
     ],
-    ['a file that leaves', one({ files: ['/etc/passwd'] }), 'evals.0.files.0 must be a relative path: absolute path'],
+    [
+      'a file outside of the skill',
+      one({ files: ['/etc/passwd'] }),
+      'evals.0.files.0 must be a relative path: absolute path',
+    ],
   ])('refuses %s and names the field', (_what, given, message) => {
     let refused: unknown;
     try {

@@ -34,13 +34,13 @@ const [ALL, NONE] = [
 describe('judgeRuns()', () => {
   it.each<[string, EvalRun[], EvalVerdict]>([
     ['every run passes with the skill and none without it', runs(ALL, NONE), 'better'],
-    ['it is the other way', runs(NONE, ALL), 'worse'],
+    ['no run passes with the skill and every run without it', runs(NONE, ALL), 'worse'],
     ['both sides always pass', runs(ALL, ALL), 'no-difference'],
     ['both sides never pass', runs(NONE, NONE), 'no-difference'],
     ['the difference is as likely chance', runs([1, 1, 1, 0, 0], [1, 0, 0, 0, 0]), 'no-difference'],
     ['a part of the assertions passes more often', runs(ALL, [0.5, 0.5, 0.5, 0.5, 0.5]), 'better'],
-    ['a small part does, always', runs(ALL, [0.9, 0.9, 0.9, 0.9, 0.9]), 'better'],
-  ])('where %s says so', (_what, results, verdict) => {
+    ['a small part of them always does', runs(ALL, [0.9, 0.9, 0.9, 0.9, 0.9]), 'better'],
+  ])('gives the right verdict if %s', (_what, results, verdict) => {
     const judged = judge(results);
     expect(judged.verdict).toBe(verdict);
     const { low, high } = judged.difference ?? { low: Number.NaN, high: Number.NaN };
@@ -50,7 +50,7 @@ describe('judgeRuns()', () => {
     expect(judged.reason).toBeUndefined();
   });
 
-  it('gives rates, runs that passed all, and tokens, by side', () => {
+  it('gives pass rates, fully passed runs and tokens by side', () => {
     const results = runs(ALL, [1, 0.5, 0.5, 0, 0]).with(0, run('with', 1, { tokens: { input: null, output: 7 } }));
     expect(judge(results).sides).toEqual([
       { side: 'with', withSkill: true, measured: 5, passed: 5, passRate: 1, tokens: { input: null, output: 15 } },
@@ -58,7 +58,7 @@ describe('judgeRuns()', () => {
     ]);
   });
 
-  it('counts every eval the same', () => {
+  it('gives every eval the same weight', () => {
     const results = [...runs(ALL, NONE), ...runs(ALL, ALL, 'b')];
     const { difference, sides } = judge(results, { evals: ['a', 'b'] });
     expect(difference?.value).toBe(0.5);
@@ -88,27 +88,27 @@ describe('judgeRuns()', () => {
       'no assertion can be checked by code',
     ],
     [
-      'it takes more runs',
+      'more runs are needed',
       runs([1, 1, 1], [0, 0, 0]),
       { runs: 3 },
       'with 3 runs of each eval any difference could be chance, it takes 4',
     ],
-  ])('leaves the question open where %s', (_what, results, fields, reason) => {
+  ])('leaves the question open if %s', (_what, results, fields, reason) => {
     expect(judge(results, fields)).toMatchObject({ verdict: 'could-not-measure', reason });
   });
 
-  it('knows how many runs it takes', () => {
+  it('knows how many runs a verdict needs', () => {
     expect([1, 2, 3, 6].map(runsNeeded)).toEqual([4, 3, 2, 1]);
   });
 });
 
-/** An eval of a skill that does nothing, conducted and judged as a real one, but for the jobs. */
+/** An eval of a skill without effect, conducted and judged like a real one, except for the jobs. */
 async function evaluateNothing(seed: number): Promise<EvalVerdict> {
   const random = seededRandom(seed * 7919);
   const chance = (): number => random.between(0, 1_000) / 1_000;
   const evals = [...Array(random.between(1, 6)).keys()].map(() => ({
     assertions: random.between(1, 4),
-    // As good as never, as good as always, or anything between.
+    // Almost never, almost always, or anything between.
     likely: random.pick([chance, () => chance() / 10, () => 1 - chance() / 10])(),
   }));
   const asked = random.between(3, 10);
@@ -132,7 +132,7 @@ function madeRun(
   { assertions, likely }: { assertions: number; likely: number },
   random: SeededRandom,
 ): MadeEvalRun {
-  // Assertions of one run pass together more often than by themselves.
+  // Assertions of one run pass together more often than independent ones.
   const mood = random.between(0, 999) / 1_000;
   const passed = [...Array(assertions).keys()].filter(
     () => (random.between(0, 1) === 0 ? mood : random.between(0, 999) / 1_000) < likely,
@@ -140,11 +140,11 @@ function madeRun(
   return { row: run(side, number, { eval: id, passRate: passed / assertions }), files: new Map(), answers: [] };
 }
 
-it('1,000 evals of a skill that does nothing find a difference in at most 5 % of them', async () => {
+it('1,000 evals of a skill without effect find a difference in at most 5 % of them', async () => {
   const verdicts: Record<EvalVerdict, number> = { better: 0, worse: 0, 'no-difference': 0, 'could-not-measure': 0 };
   for (let seed = 1; seed <= 1_000; seed += 1) verdicts[await evaluateNothing(seed)] += 1;
   expect(verdicts.better + verdicts.worse).toBeLessThanOrEqual(50);
-  // It does err, as often as chance has it, and both ways: else it would find nothing in any eval.
+  // It does err, as often as chance allows, and both ways: otherwise it would find nothing in any eval.
   expect(verdicts.better).toBeGreaterThan(0);
   expect(verdicts.worse).toBeGreaterThan(0);
   expect(verdicts['no-difference']).toBeGreaterThan(850);

@@ -23,7 +23,7 @@ const queries = [
 ];
 
 describe('judgeTriggers()', () => {
-  it('counts what came in and what stayed out, and gives precision and recall', () => {
+  it('counts hits and misses, and gives precision and recall', () => {
     const report = judgeTriggers(library.subsystem, 'custom.chart', queries);
     expect(report).toMatchObject({
       ...{ truePositives: 1, falseNegatives: 1, falsePositives: 1, trueNegatives: 1 },
@@ -37,7 +37,7 @@ describe('judgeTriggers()', () => {
     });
   });
 
-  it('gives no rate where nothing came in, or nothing should', () => {
+  it('gives no rate if nothing triggered, or nothing should', () => {
     const shouldNot = queries.map(({ query }) => ({ query, should_trigger: false }));
     expect(judgeTriggers(library.subsystem, 'custom.chart', shouldNot)).toMatchObject({ precision: 0, recall: null });
     expect(judgeTriggers(library.subsystem, 'custom.chart', queries.slice(3))).toMatchObject({ precision: null });

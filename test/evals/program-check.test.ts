@@ -6,7 +6,7 @@ import { programChecks } from '../../src/evals/plan/program-check.ts';
 const NONE = { text: '', bytes: 0, truncated: false };
 const result = { outcome: 'succeeded', exitCode: 0, stdout: NONE, stderr: NONE, omitted: [] } as unknown as JobResult;
 
-/** The job that a check is run as. */
+/** The job that runs a check. */
 async function jobOf(path: string, code: string, product: Partial<JobResult> = {}): Promise<ExecOptions> {
   const jobs: ExecOptions[] = [];
   const tree = new Map([[path, { bytes: Buffer.from(code) }]]);
@@ -26,7 +26,7 @@ it.each([
   expect(await jobOf(path, '#!/usr/bin/env node\nexport default true;')).toMatchObject({ fileName });
 });
 
-it('a check is told what was left out of the artifacts', async () => {
+it('a check learns which artifacts were left out', async () => {
   const omitted = [{ path: 'a', reason: 'a symbolic link' }];
   const { files } = await jobOf('evals/agree.mjs', 'export default true;', { omitted });
   const [run] = files as { bytes: Uint8Array }[];

@@ -21,7 +21,7 @@ function fault(
 }
 
 describe('sideFault()', () => {
-  it('lets a run with the skill count where all that shows it agrees', () => {
+  it('counts a run with the skill if all evidence agrees', () => {
     expect(fault(true, {})).toBeUndefined();
     expect(fault(true, { systems: [WITH, WITH], attempts: ['0', '1'] })).toBeUndefined();
   });
@@ -30,18 +30,18 @@ describe('sideFault()', () => {
     ['it did not arrive', { active: [] }, 'custom.units did not arrive in the sandbox'],
     ['another text arrived', { sha256: 'abd' }, 'the sandbox rendered other instructions than the host, got abd'],
     ['a prompt lacks it', { systems: [WITH, 'Rules.'] }, '1 of its prompts lack custom.units'],
-    ['a byte of it is another', { systems: [WITH.replace('…', '..')] }, '1 of its prompts lack custom.units'],
+    ['a byte of it differs', { systems: [WITH.replace('…', '..')] }, '1 of its prompts lack custom.units'],
     ['no model was asked', { systems: [], attempts: [] }, 'no model was asked'],
     [
       'the sandbox reports another prompt',
       { attempts: ['0', '7'] },
       'the sandbox reports a prompt that no model was asked, got 7',
     ],
-  ])('lets none count where %s', (_what, run, reason) => {
+  ])('does not count a run with the skill if %s', (_what, run, reason) => {
     expect(fault(true, run)).toBe(reason);
   });
 
-  it('lets a run without it count only where it was nowhere', () => {
+  it('counts a run without the skill only if the skill was nowhere', () => {
     const plain = { active: [], sha256: null, systems: ['Rules.'] };
     expect(fault(false, plain)).toBeUndefined();
     expect(fault(false, { ...plain, active: ['custom.units'] })).toBe('custom.units was there');

@@ -5,7 +5,7 @@ import { differenceInterval } from '../../src/evals/statistics/compare-sides.ts'
 import { permutationTest, smallestPValue } from '../../src/evals/statistics/permutation-test.ts';
 import { meanDifference, type ScoredEval } from '../../src/evals/statistics/scored-eval.ts';
 
-/** Runs that passed and failed on either side. */
+/** Scores of both sides, of which so many passed. */
 function counts(treated: number, compared: number, runs: number): ScoredEval {
   const side = (passed: number): number[] => [...Array(runs).keys()].map((index) => (index < passed ? 1 : 0));
   return { treated: side(treated), compared: side(compared) };
@@ -13,7 +13,7 @@ function counts(treated: number, compared: number, runs: number): ScoredEval {
 
 const draw = (random: SeededRandom): number => random.between(0, 999_999) / 1_000_000;
 
-/** How scores come about: how many evals, runs and assertions, and how likely the assertions of an eval pass. */
+/** A distribution of scores: the numbers of evals, runs and assertions, and the chance that the assertions of an eval pass. */
 interface World {
   evals: number;
   runs: number;
@@ -41,7 +41,7 @@ const WORLDS = Object.entries(LIKELY).flatMap(([chances, likely]) =>
   SIZES.map(([evals, runs, assertions]) => ({ chances, evals, runs, assertions, likely })),
 );
 
-/** Scores of runs whose assertions depend on each other in part, and the difference that there really is. */
+/** Scores of runs whose assertions depend on each other in part, and the true difference. */
 function sample(world: World, isSame: boolean, random: SeededRandom): { scored: ScoredEval[]; truth: number } {
   let truth = 0;
   const scored = [...Array(world.evals).keys()].map(() => {
@@ -69,8 +69,8 @@ describe('permutationTest()', () => {
     ['4 of 5 and 1 of 5', [counts(4, 1, 5)], 52 / 252],
     ['0 of 4 and 4 of 4', [counts(0, 4, 4)], 2 / 70],
     ['two evals of 3 of 3 and 0 of 3', [counts(3, 0, 3), counts(3, 0, 3)], 2 / 400],
-    ['one that differs beside one that never does', [counts(5, 0, 5), counts(5, 5, 5)], 2 / 252],
-    ['nothing but the same', [counts(5, 5, 5)], 1],
+    ['an eval that differs beside one that does not', [counts(5, 0, 5), counts(5, 5, 5)], 2 / 252],
+    ['equal scores only', [counts(5, 5, 5)], 1],
     ['half and half', [counts(2, 2, 4)], 1],
   ])('gives the exact value for %s', (_what, scored, exact) => {
     expect(permutationTest(scored, seededRandom(3))).toBeCloseTo(exact, 1);
@@ -95,7 +95,7 @@ describe('permutationTest()', () => {
 });
 
 describe('differenceInterval()', () => {
-  it('is that of Agresti and Caffo for one eval whose runs pass or fail, but for the divisor of a small sample', () => {
+  it('is that of Agresti and Caffo for one eval whose runs pass or fail, except for the divisor of a small sample', () => {
     const { value, low, high } = differenceInterval([counts(7, 3, 10)]);
     const [one, other] = [8 / 12, 4 / 12];
     const half = 1.959964 * Math.sqrt((one * (1 - one)) / 11 + (other * (1 - other)) / 11);
@@ -103,7 +103,7 @@ describe('differenceInterval()', () => {
     expect([low, high]).toEqual([expect.closeTo(one - other - half, 10), expect.closeTo(one - other + half, 10)]);
   });
 
-  it('holds what was observed, stays within -1 and 1, and is open where all runs came to the same', () => {
+  it('contains the observed difference, stays within -1 and 1, and leaves room if all runs are equal', () => {
     const certain = differenceInterval([counts(5, 0, 5)]);
     expect(certain).toMatchObject({ value: 1, high: 1 });
     expect(certain.low).toBeGreaterThan(0);
@@ -114,14 +114,14 @@ describe('differenceInterval()', () => {
     expect(none.high).toBeCloseTo(-none.low, 10);
   });
 
-  it('takes what one eval is harder than another for no noise', () => {
+  it('does not count differences in difficulty between evals as noise', () => {
     const apart = differenceInterval([counts(10, 9, 10), counts(1, 0, 10)]);
     const mixed = differenceInterval([counts(6, 5, 10), counts(5, 4, 10)]);
     expect(apart.value).toBeCloseTo(mixed.value, 10);
     expect(apart.high - apart.low).toBeLessThan((mixed.high - mixed.low) * 0.8);
   });
 
-  it('goes the other way where the sides are exchanged', () => {
+  it('is mirrored if the sides are exchanged', () => {
     const [one, other] = [differenceInterval([counts(4, 1, 5)]), differenceInterval([counts(1, 4, 5)])];
     expect([other.value, other.low, other.high]).toEqual(
       [-one.value, -one.high, -one.low].map((end) => expect.closeTo(end, 10)),
@@ -143,7 +143,7 @@ describe('differenceInterval()', () => {
 });
 
 describe('compareSides()', () => {
-  it('gives an interval that covers the truth as well once it agrees with the test', () => {
+  it('gives an interval that still covers the truth once it agrees with the test', () => {
     const random = seededRandom(12);
     const trials = 1_500;
     let covered = 0;
@@ -159,7 +159,7 @@ describe('compareSides()', () => {
 });
 
 describe('meanDifference()', () => {
-  it('counts every eval the same, however many runs it has', () => {
+  it('gives every eval the same weight, for any number of runs', () => {
     expect(meanDifference([{ treated: [1], compared: [0] }, counts(1, 1, 9)])).toBe(0.5);
     expect(meanDifference([])).toBe(0);
   });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import type { MadeEvalRun } from '../../src/evals/make-run.ts';
 import { writeRun } from '../../src/evals/write-eval-output.ts';
 
-it('writeRun() writes further files of a program below its own folder, whatever a sandbox calls them', async () => {
+it('writeRun() writes further files of a program below its own folder, with any names from a sandbox', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'eval-output-'));
   try {
     mkdirSync(join(folder, 'out'));

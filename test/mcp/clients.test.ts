@@ -45,7 +45,7 @@ async function connect(
 /** Waits until a server has no sandbox any more. */
 async function sandboxesGone(pid: number): Promise<void> {
   const view = outsideView(tmpdir(), undefined);
-  await until(async () => (await view.leftovers(ownerOf(pid) ?? 'nobody')).length === 0, 'an end of the sandboxes');
+  await until(async () => (await view.leftovers(ownerOf(pid) ?? 'no-owner')).length === 0, 'an end of the sandboxes');
 }
 
 describe.each(ROWS)('a client on $kind over $transport', ({ kind, transport }) => {
@@ -79,7 +79,7 @@ describe.each(ROWS)('a client on $kind over $transport', ({ kind, transport }) =
     expect(reading.map(({ name }) => name)).toEqual(['list_skills', 'search_skills', 'load_skill', 'read_skill_file']);
   });
 
-  it('runs a program, hears how far it is, and reads what it left', async () => {
+  it('runs a program, receives its progress, and reads its artifacts', async () => {
     const { client } = connected;
     const code = `import { writeFileSync } from 'node:fs';
 writeFileSync(process.env.SKILLCELL_OUTPUT + '/a b.txt', 'left behind');
@@ -111,7 +111,7 @@ export default { sum: 42 };`;
     expect(JSON.parse(result.content[0]?.text ?? '')).toEqual(result.structuredContent);
   });
 
-  it('gets what it may not ask for as an error with a code and advice', async () => {
+  it('gets an error with a code and advice for each forbidden request', async () => {
     const refusals = await Promise.all([
       connected.client.run('run_code', { code: '1', languages: 'python' }),
       connected.client.run('run_code', { code: '1', timeoutMs: 600_000 }),
@@ -145,21 +145,21 @@ export default { sum: 42 };`;
     const call = { name: 'run_code', arguments: { code: ENDLESS }, cancelAt: 'isolation' };
     await expect(client.call(call)).rejects.toThrow();
     await sandboxesGone(pid);
-    // The connection is as good as before.
+    // The connection works as before.
     expect((await client.run('run_code', { code: 'console.log(1)' })).structuredContent).toMatchObject({
       outcome: 'succeeded',
     });
   });
 
-  it('ends its jobs by going away', async () => {
+  it('ends its jobs by disconnecting', async () => {
     const { client, pid } = connected;
-    const owner = ownerOf(pid) ?? 'nobody';
+    const owner = ownerOf(pid) ?? 'no-owner';
     const view = outsideView(tmpdir(), undefined);
     client.run('run_code', { code: ENDLESS }).catch(() => undefined);
     await until(() => view.processes(owner).length > 0, 'the program');
     client.process.kill('SIGKILL');
     await until(async () => (await view.leftovers(owner)).length === 0, 'an end of the sandbox');
-    // A server of the client's own ends as well; one that listens goes on.
+    // A stdio server ends as well; a server that listens goes on.
     if (transport === 'stdio') await until(() => ownerOf(pid) === undefined, 'an end of the server');
     expect(ownerOf(pid)).toBe(transport === 'stdio' ? undefined : owner);
   });

@@ -26,7 +26,7 @@ interface Check {
 
 interface Scenario {
   name: string;
-  /** The revisions that it is run in; none for one of an extension. */
+  /** The revisions in which it runs; none for a scenario of an extension. */
   revisions: readonly string[];
 }
 
@@ -36,7 +36,7 @@ beforeAll(() => {
 });
 afterAll(() => removeTree(folder));
 
-/** Runs the suite, which ends with 1 where a check fails: its checks say more. */
+/** Runs the suite, which ends with 1 if a check fails: its checks say more. */
 async function suite(...args: string[]): Promise<string> {
   return await new Promise((resolve) => {
     execFile(process.execPath, [SUITE, ...args], { maxBuffer: 64 * 1024 * 1024 }, (_, stdout, stderr) =>
@@ -54,7 +54,7 @@ async function scenariosOf(side: Side): Promise<Scenario[]> {
   }));
 }
 
-/** What the suite found, by scenario: it makes a folder of each, whose name ends with the time. */
+/** The results of the suite, by scenario: it makes a folder for each, whose name ends with the time. */
 function checksIn(output: string): Map<string, Check[]> {
   const files = readdirSync(output, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('checks.json'),
@@ -75,12 +75,12 @@ function isAbout({ scenario }: ConformanceException, name: string): boolean {
 
 interface Compared {
   unexpected: string[];
-  /** Scenarios of exceptions that excuse nothing any more. */
+  /** Scenarios of exceptions that no longer excuse anything. */
   stale: string[];
   passed: number;
 }
 
-/** Runs the scenarios of a side, and compares what fails with the exceptions. */
+/** Runs the scenarios of a side, and compares the failures with the exceptions. */
 async function compare(side: Side, run: (scenarios: Scenario[]) => Promise<Map<string, Check[]>[]>): Promise<Compared> {
   const exceptions = CONFORMANCE_EXCEPTIONS.filter((exception) => exception.side === side);
   const needed = new Set(exceptions.filter(({ kind }) => kind === 'varies'));
@@ -107,7 +107,7 @@ async function compare(side: Side, run: (scenarios: Scenario[]) => Promise<Map<s
   return { unexpected, stale, passed };
 }
 
-/** Runs a part of the suite, and gives what it found. */
+/** Runs a part of the suite, and returns its results. */
 async function results(...args: string[]): Promise<Map<string, Check[]>> {
   const output = mkdtempSync(join(folder, 'results-'));
   await suite(...args, '-o', output);
@@ -118,7 +118,7 @@ const ARGUMENTS = ['--timeout', '120000'];
 const ofExtensions = ({ revisions }: Scenario): boolean => revisions.length === 0;
 
 describe('the conformance suite of the protocol', () => {
-  it('finds in the client what is missing on purpose, and nothing else', async () => {
+  it('finds in the client only the intended gaps', async () => {
     const args = ['client', '--command', `'${process.execPath}' '${CLIENT}'`, ...ARGUMENTS];
     const { passed, ...others } = await compare('client', async (scenarios) => {
       const runs = scenarios.flatMap(({ name, revisions }) =>
@@ -132,7 +132,7 @@ describe('the conformance suite of the protocol', () => {
     expect(passed).toBeGreaterThan(50);
   });
 
-  it('finds in the server what is missing on purpose, and nothing else', async () => {
+  it('finds in the server only the intended gaps', async () => {
     const root = join(folder, 'skills');
     const skill = join(root, 'public/units');
     mkdirSync(join(skill, 'references'), { recursive: true });

@@ -43,12 +43,12 @@ async function instructions(): Promise<string> {
   return String((await client.run('load_skill', { skill: 'custom.units' })).structuredContent['instructions']);
 }
 
-/** None where one goes between the list and the reading of it. */
+/** None if a skill vanishes between the list and the read. */
 const served = async (): Promise<string[]> =>
   (await client.skills().catch(() => [])).map(({ uri }) => uri).filter((uri) => uri.startsWith('skill://custom/'));
 
 describe('skills of a server', () => {
-  it.each(['stdio', 'http'])('are those of now, and a session keeps those of its opening (%s)', async (edge) => {
+  it.each(['stdio', 'http'])('are the current ones, and a session keeps those of its opening (%s)', async (edge) => {
     writeTree(join(home, 'bundle/skills'), units('SI'));
     writeFileSync(join(home, 'bundle/skills.json'), '{}');
     const flags = ['--descriptor', join(home, 'bundle/skills.json'), ...(await levelFlags(BEST_LEVEL))];
@@ -84,7 +84,7 @@ describe('skills of a server', () => {
     expect(await listed()).toEqual(['custom.units']);
   });
 
-  it('are none that is not approved, and one as soon as it is, with --frozen', async () => {
+  it('are only those that are approved, with --frozen', async () => {
     const project = join(home, 'project');
     writeTree(join(home, 'source'), units('SI'));
     mkdirSync(project);
@@ -95,16 +95,16 @@ describe('skills of a server', () => {
     await client.connect(stdioConnection([...flags, ...(await levelFlags(BEST_LEVEL))], env()));
     expect([await listed(), await served()]).toEqual([[], []]);
     expect(await cli('approve', 'units', '--as', 'Ana')).toMatchObject({ code: 0 });
-    // A lock file gives no hint; a look does.
+    // A changed lock file is not noticed by itself, but at the next look.
     writeTree(join(home, '.agents/skills'), {
       'other/SKILL.md': skillText({ name: 'other', description: 'O.' }, 'O.'),
     });
     await until(async () => (await listed()).join() === 'custom.units', 'the approved skill');
     writeTree(join(home, '.agents/skills'), units('US'));
-    await until(async () => (await listed()).length === 0, 'the end of what was approved');
+    await until(async () => (await listed()).length === 0, 'the end of the approved skill');
   });
 
-  it('of a project are gone with a byte that changes, with --sources', async () => {
+  it('of a project disappear with a changed byte, with --sources', async () => {
     writeTree(join(home, 'project/.agents/skills'), units('SI'));
     const cwd = join(home, 'project');
     expect(await runMain(['skills', 'trust'], { cwd, env: env() })).toMatchObject({ code: 0 });

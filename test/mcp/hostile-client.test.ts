@@ -7,14 +7,14 @@ import { until } from '../fixtures/until.ts';
 
 const MIB = 1024 * 1024;
 const ENDLESS = 'setInterval(() => {}, 1_000);';
-/** What a client may make a server grow by. */
+/** The most that a client may make a server grow. */
 const MOST_MORE = 64 * MIB;
 
 let client: RawClient;
 let before = 0;
 beforeAll(async () => {
   client = await startRawClient(await levelFlags(BEST_LEVEL));
-  // What is loaded at the first use is no growth.
+  // Modules that load at first use are no growth.
   await client.ask('tools/list');
   await client.ask('tools/call', { name: 'run_code', arguments: { code: '1' } });
 });
@@ -25,12 +25,12 @@ beforeEach(() => {
 afterEach(async () => {
   const more = Math.round((peakMemory(client.pid) - before) / MIB);
   expect(more, 'MiB that the server grew by').toBeLessThanOrEqual(MOST_MORE / MIB);
-  // It serves on as before.
+  // It still serves.
   const again = await client.ask('tools/call', { name: 'run_code', arguments: { code: 'console.log(1)' } });
   expect(again.result?.structuredContent?.outcome).toBe('succeeded');
 });
 
-/** What became of the requests whose answers came after the first `from`. */
+/** The outcomes of the requests whose answers came after the first `from`. */
 const codesOf = (from: number): string[] =>
   client.answers
     .slice(from)
@@ -52,10 +52,10 @@ async function answered(from: number, count: number): Promise<void> {
   await until(() => client.answers.length >= from + count, `${count} answers`, 110_000);
 }
 
-/** Waits until all that was sent has been looked at. */
+/** Waits until all sent requests are handled. */
 async function handled(): Promise<void> {
   await client.ask('ping');
-  // Answers that take a moment longer to make than that one.
+  // Some answers take a moment longer than the first ping.
   await client.ask('ping');
 }
 
@@ -73,7 +73,7 @@ async function cancel(ids: readonly string[]): Promise<void> {
   }
 }
 
-/** Waits until the server reads no more, since nobody takes its answers. */
+/** Waits until the server stops reading, since its answers are not taken. */
 async function stalled(): Promise<void> {
   const { readFileSync } = await import('node:fs');
   const read = (): string => /rchar: (\d+)/.exec(readFileSync(`/proc/${client.pid}/io`, 'latin1'))?.[1] ?? '';
@@ -86,8 +86,8 @@ async function stalled(): Promise<void> {
   }
 }
 
-describe('a client that sends what it should not', () => {
-  it('is answered for each line that is no message, with a code', async () => {
+describe('a client that sends hostile input', () => {
+  it('gets a code for each line that is no message', async () => {
     const from = client.answers.length;
     await client.send('hello\n{"jsonrpc":"2.0"}\n[]\n"x"\n\n{"jsonrpc":"1.0","id":1,"method":"ping"}\n');
     await client.send(Buffer.from([0xff, 0xfe, 0x0a]));
@@ -98,7 +98,7 @@ describe('a client that sends what it should not', () => {
     expect(ids).toEqual([null, null, null, null, 1, null, null, null]);
   });
 
-  it('is told which of its requests was no valid one, where that can be seen', async () => {
+  it('learns which of its requests was not valid, if that can be seen', async () => {
     const from = client.answers.length;
     const params = { name: 'run_code', arguments: {}, _meta: { progressToken: {} } };
     const lines = [
@@ -106,7 +106,7 @@ describe('a client that sends what it should not', () => {
       { jsonrpc: '2.0', id: 7, method: 'tools/call', params: [] },
       { jsonrpc: '2.0', id: 1.5, method: 'ping' },
       { jsonrpc: '2.0', id: { a: 1 }, method: 'ping' },
-      // No request: its id is one that the server gave.
+      // No request: its id is one of the server.
       { jsonrpc: '2.0', id: 8, result: [] },
     ];
     await client.send(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -115,7 +115,7 @@ describe('a client that sends what it should not', () => {
     expect(client.answers.slice(from).map(({ id }) => id)).toEqual(['a', 7, null, null, null]);
   });
 
-  it('gives up calls that wait, of which nothing is logged', async () => {
+  it('gives up waiting calls, and nothing is logged', async () => {
     const from = client.answers.length;
     const ids = Array.from({ length: 6 }, (_, id) => `wait-${id}`);
     await client.send(ids.map((id) => callLine(id, 'open_session', {})).join(''));
@@ -130,7 +130,7 @@ describe('a client that sends what it should not', () => {
     expect(client.stderr).toBe('');
   });
 
-  it('is refused a line without an end, and heard again after it', async () => {
+  it('is refused an endless line, and served again after it', async () => {
     const from = client.answers.length;
     const piece = Buffer.alloc(MIB, 'x');
     for (let sent = 0; sent < 200; sent += 1) await client.send(piece);
@@ -157,7 +157,7 @@ describe('a client that sends what it should not', () => {
     for (let id = 0; id < 10_000; id += 1) await client.send(callLine(`session-${id}`, 'open_session', {}));
     await answered(from, 10_000);
     const { done, ...refused } = countsOf(from);
-    // Which of the two depends on how fast sessions open.
+    // The code depends on how fast sessions open.
     const { 'session.too-many': tooMany = 0, 'orchestrator.queue-full': full = 0, ...others } = refused;
     expect({ done, refused: tooMany + full, others }).toEqual({ done: 16, refused: 9_984, others: {} });
     const opened = client.answers.slice(from).flatMap(({ result }) => result?.structuredContent?.session ?? []);
@@ -172,7 +172,7 @@ describe('a client that sends what it should not', () => {
     await handled();
     const taken = idsWithout(from, 5_000, 'job');
     expect([countsOf(from), taken.length]).toEqual([{ 'orchestrator.queue-full': 4_936 }, 64]);
-    // What gives room has room.
+    // A call that frees room is admitted.
     const closed = await client.ask('tools/call', { name: 'close_session', arguments: { session: 'none' } });
     expect(closed.result?.structuredContent?.error?.code).toBe('session.ended');
     await cancel(taken);

@@ -6,13 +6,13 @@ import { until } from '../fixtures/until.ts';
 
 const READ = requestOf('resources/read', { uri: KEPT });
 
-/** Waits until the server has looked at what was sent before. */
+/** Waits until the server has handled the earlier requests. */
 async function handled(server: InProcessServer): Promise<void> {
   for (let round = 0; round < 3; round += 1) await server.ask(requestOf('ping'));
 }
 
 describe('reads over HTTP, one at a time', () => {
-  it('go on when clients leave that wait for their turn', async () => {
+  it('go on when waiting clients leave', async () => {
     const gate = Promise.withResolvers<string>();
     let reads = 0;
     const read = (): Promise<string> => {
@@ -29,7 +29,7 @@ describe('reads over HTTP, one at a time', () => {
     gate.resolve('all of it');
     expect((await first).text).toContain('all of it');
     expect((await server.ask(READ)).text).toContain('all of it');
-    // What nobody waits for any more is not made.
+    // A read without a waiting client is not made.
     expect(reads).toBe(2);
   });
 
@@ -54,8 +54,8 @@ describe('reads over HTTP, one at a time', () => {
     expect(reads).toBe(1);
   });
 
-  it('go on when a client does not take its answer, or takes it drop by drop', async () => {
-    // Far more than what the system takes in on its way.
+  it('go on when a client does not take its answer, or takes it byte by byte', async () => {
+    // Far more than the system buffers on the way.
     const large = 'x'.repeat(32 * 1024 * 1024);
     let text = large;
     await using server = await serveInProcess({ read: () => text }, { readMs: 1_000 });

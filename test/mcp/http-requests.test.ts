@@ -6,8 +6,8 @@ const MOST = 160;
 const PING = requestOf('ping');
 const SESSION = { 'mcp-session-id': 'of-the-test' };
 
-describe('requests over HTTP beyond those that may be under way', () => {
-  it('are refused until a client cancels one of those, or goes', async () => {
+describe('requests over HTTP beyond the limit', () => {
+  it('are refused until a client cancels one under way, or disconnects', async () => {
     let calls = 0;
     const call = (): Promise<void> => {
       calls += 1;
@@ -30,12 +30,12 @@ describe('requests over HTTP beyond those that may be under way', () => {
     expect(JSON.parse(refused.text)).toMatchObject({ id: 1, error: { code: -32000 } });
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
     expect((await server.ask(cancel, SESSION)).status).toBe(202);
-    await until(async () => !(await isFull()), 'room by what was canceled');
+    await until(async () => !(await isFull()), 'room of the canceled request');
     for (const request of begun) request.destroy();
-    // All of them have to be gone for as many to fit.
+    // As many fit only if all of them are gone.
     await until(async () => (await Promise.all(Array.from({ length: MOST }, isFull))).every((full) => !full), 'room');
     for (const request of await fill()) request.destroy();
-    await until(async () => !(await isFull()), 'room by clients that are gone');
+    await until(async () => !(await isFull()), 'room of clients that are gone');
     expect(await isFull()).toBe(false);
   });
 });

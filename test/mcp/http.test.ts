@@ -18,7 +18,7 @@ const HEADERS = {
 let server: McpHttpServer;
 let port = 0;
 beforeAll(async () => {
-  // Garbage that waits in a young generation, which grows to tens of MiB, is nothing that it keeps.
+  // A small young generation: garbage that waits in it, up to tens of MiB, would pass for growth.
   server = await startMcpServer(await levelFlags(BEST_LEVEL), { NODE_OPTIONS: '--max-semi-space-size=2' });
   port = Number(new URL(server.url).port);
 });
@@ -33,12 +33,12 @@ interface Answer {
 interface Sent {
   method?: string;
   path?: string;
-  /** Headers in place of those that are right; undefined leaves one out. */
+  /** Headers in place of the right ones; undefined leaves one out. */
   headers?: Record<string, string | undefined>;
   body?: string | Buffer;
 }
 
-/** Sends a request whose every part a test may choose, the Host as well. */
+/** Sends a request of which a test may choose every part, even the Host. */
 async function ask({
   method = 'POST',
   path = '/mcp',
@@ -55,7 +55,7 @@ async function ask({
 }
 
 describe('a server over HTTP', () => {
-  it('answers who has its token', async () => {
+  it('answers a request with its token', async () => {
     const { status, text } = await ask({});
     expect(status).toBe(200);
     expect(text).toContain('"result":{}');
@@ -92,9 +92,9 @@ describe('a server over HTTP', () => {
     ['a foreign Host', { host: 'evil.example' }],
     ['a foreign Host with the port', { host: 'evil.example:80' }],
     ['a Host that only begins like ours', { host: '127.0.0.1.evil.example' }],
-    ['a Host that is none', { host: '[' }],
+    ['an invalid Host', { host: '[' }],
     ['a foreign Origin', { origin: 'https://evil.example' }],
-    ['an Origin that hides itself', { origin: 'null' }],
+    ['an opaque Origin', { origin: 'null' }],
     ['an Origin that only begins like ours', { origin: 'http://localhost.evil.example' }],
   ])('refuses %s, with the token and without', async (_what, headers) => {
     for (const authorization of [HEADERS.authorization, undefined]) {
@@ -116,7 +116,7 @@ describe('a server over HTTP', () => {
     ['a body that is no JSON', { body: '{"jsonrpc":' }, 400, -32700],
     ['a body that is no message', { body: '{"hello":1}' }, 400, -32600],
     ['a batch', { body: JSON.stringify([PING, PING]) }, 400, -32600],
-    ['a body that is nested without end', { body: '['.repeat(100_000) }, 400, -32700],
+    ['a body that is nested too deeply', { body: '['.repeat(100_000) }, 400, -32700],
     [
       'a body of very many values',
       { body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":[${'1,'.repeat(200_000)}1]}` },
@@ -130,30 +130,30 @@ describe('a server over HTTP', () => {
       -32700,
     ],
     ['a body that is too large', { body: Buffer.alloc(5 * 1024 * 1024, 32) }, 413],
-    ['a body that says another type', { headers: { 'content-type': 'text/plain' } }, 415],
+    ['a body of another type', { headers: { 'content-type': 'text/plain' } }, 415],
   ])('refuses %s with a code', async (_what, sent, status, code = -32000) => {
     const answer = await ask(sent);
     expect(answer.status).toBe(status);
     expect((JSON.parse(answer.text) as { error: { code: number } }).error.code).toBe(code);
   });
 
-  it('says which request it refuses, where that can be seen', async () => {
+  it('names the refused request, if that can be seen', async () => {
     const idOf = async (body: object): Promise<unknown> =>
       (JSON.parse((await ask({ body: JSON.stringify(body) })).text) as { id: unknown }).id;
     expect(await idOf({ ...PING, id: 'mine', params: [] })).toBe('mine');
     expect(await idOf({ ...PING, id: [1], params: [] })).toBe(null);
   });
 
-  it('does not grow by what is sent to it, with the token or without', async () => {
+  it('does not grow by requests, with the token or without', async () => {
     const { pid = 0 } = server.process;
     const body = Buffer.alloc(3 * MIB, '[1],');
-    // What as many requests at once bring with them is no growth.
+    // The memory for as many requests at once is no growth.
     await Promise.allSettled(Array.from({ length: 30 }, () => ask({ body })));
     const before = forgetPeak(pid);
     const statuses: Record<string, number> = {};
     for (let round = 0; round < 10; round += 1) {
       const headers = round % 2 === 0 ? {} : { authorization: undefined };
-      // A server that refuses what it has not read ends the connection, which a client may find out by writing.
+      // A server that refuses an unread request ends the connection, which a client may notice while it writes.
       const answers = await Promise.allSettled(Array.from({ length: 30 }, () => ask({ body, headers })));
       for (const answer of answers) {
         const status = answer.status === 'fulfilled' ? String(answer.value.status) : 'cut';
@@ -177,7 +177,7 @@ describe('a server over HTTP', () => {
       ),
     );
     expect(runs.map(({ structuredContent }) => structuredContent['value'])).toEqual([0, 1, 2, 3]);
-    // A session belongs to nobody's connection: it is the argument.
+    // A session belongs to no connection: its id is an argument.
     const { session } = (await first.run('open_session', {})).structuredContent as { session: string };
     await first.run('run_code', { session, code: 'const shared = 7;' });
     expect((await second.run('run_code', { session, code: 'shared' })).structuredContent).toMatchObject({ value: 7 });
@@ -191,7 +191,7 @@ describe('a server over HTTP', () => {
     await client.run('open_session', {});
     const { tmpdir } = await import('node:os');
     const { ownerOf, outsideView } = await import('../chaos/outside-view.ts');
-    const owner = ownerOf(own.process.pid ?? 0) ?? 'nobody';
+    const owner = ownerOf(own.process.pid ?? 0) ?? 'no-owner';
     const view = outsideView(tmpdir(), undefined);
     expect(await view.leftovers(owner)).not.toEqual([]);
     own.process.kill('SIGTERM');

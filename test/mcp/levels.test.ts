@@ -9,7 +9,7 @@ import { levelFlags, stdioConnection } from '../fixtures/mcp-server.ts';
 import { sweepUntil } from '../fixtures/sweep-until.ts';
 import { until } from '../fixtures/until.ts';
 
-/** The smallest picture there is. */
+/** The smallest possible picture. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 describe.each(EVERY_LEVEL)('a server whose jobs have level %s', (level) => {
@@ -28,7 +28,7 @@ describe.each(EVERY_LEVEL)('a server whose jobs have level %s', (level) => {
     if (starting !== undefined) await client[Symbol.asyncDispose]();
   });
 
-  it('runs programs there, with files that they are given and leave', async () => {
+  it('runs programs at that level, with input files and artifacts', async () => {
     const code = `import { copyFileSync, readFileSync } from 'node:fs';
 copyFileSync('pixel.png', process.env.SKILLCELL_OUTPUT + '/pixel.png');
 console.log(process.argv.slice(2).join(' '), process.env.GIVEN, readFileSync('notes/a.txt', 'utf8'), readFileSync(0, 'utf8'));`;
@@ -51,7 +51,7 @@ console.log(process.argv.slice(2).join(' '), process.env.GIVEN, readFileSync('no
     expect((await client.read(link?.uri ?? '')).contents[0]?.blob).toBe(PIXEL);
   });
 
-  it('gives a program that runs for too long, or misses its outputs, as an error', async () => {
+  it('reports a program that runs for too long, or misses its outputs, as an error', async () => {
     const endless = client.run('run_code', { code: 'for (;;);', timeoutMs: 500 });
     const without = client.run('run_code', { code: '1', expect: ['report.md'] });
     expect(await endless).toMatchObject({ isError: true, structuredContent: { outcome: 'timeout' } });
@@ -61,7 +61,7 @@ console.log(process.argv.slice(2).join(' '), process.env.GIVEN, readFileSync('no
     });
   });
 
-  it('keeps in a session what was defined and written, and gives its files when it is closed', async () => {
+  it('keeps definitions and files in a session, and returns its artifacts when it is closed', async () => {
     const opened = await client.run('open_session', { files: { 'data.txt': '3 4' } });
     const { session } = opened.structuredContent as { session: string };
     const run = async (code: string, more: object = {}): Promise<Record<string, unknown>> =>
@@ -95,7 +95,7 @@ console.log(process.argv.slice(2).join(' '), process.env.GIVEN, readFileSync('no
     const opened = await client.run('open_session', {});
     const { session } = opened.structuredContent as { session: string };
     await client.run('run_code', { session, code: 'globalThis.begun = 0;' });
-    // The run is told of as it is sent; its call of a tool that there is none of shows that it has begun.
+    // Progress announces a run before it starts; its call of an unknown tool shows that it has begun.
     const code =
       "import { tools } from 'skillcell'; begun += 1; await tools.call('none', {}).catch(() => undefined); await new Promise((resolve) => setTimeout(resolve, 600_000));";
     const canceled = client.call({ name: 'run_code', arguments: { session, code }, cancelAt: 'refused' });
@@ -105,7 +105,7 @@ console.log(process.argv.slice(2).join(' '), process.env.GIVEN, readFileSync('no
     await client.run('close_session', { session });
   });
 
-  it('shows what a session displays', async (context) => {
+  it('shows the displayed results of a session', async (context) => {
     requirePython(context, level);
     const opened = await client.run('open_session', { language: 'python' });
     const { session } = opened.structuredContent as { session: string };
@@ -122,9 +122,9 @@ Picture()`;
     await client.run('close_session', { session });
   });
 
-  it('is killed, and leaves nothing after the next sweep', async () => {
+  it('leaves nothing after a kill and the next sweep', async () => {
     const view = outsideView(tmpdir(), level === 'container' ? (await dockerImage()).engine : undefined);
-    const owner = ownerOf(pid) ?? 'nobody';
+    const owner = ownerOf(pid) ?? 'no-owner';
     await client.run('open_session', {});
     const before = new Set(await view.leftovers(owner));
     client.run('run_code', { code: 'setInterval(() => {}, 1_000)' }).catch(() => undefined);

@@ -10,7 +10,7 @@ interface Line {
   error?: { code: number; message: string };
 }
 
-/** A transport that has started, what came through it, and what it answered by itself. */
+/** A started transport, the messages that came through it, and its own answers. */
 async function start(): Promise<{
   transport: LineTransport;
   taken: Line[];
@@ -47,16 +47,16 @@ describe('reads over lines', () => {
     expect(answers.length).toBe(1);
     await transport.send({ jsonrpc: '2.0', id: 0, result: {} });
     for (let turns = 0; turns < 50; turns += 1) await turn();
-    // The one whose turn it would have been is not made.
+    // The canceled read is not made when its turn comes.
     expect(taken.filter(({ method }) => method === 'resources/read').map(({ id }) => id)).toEqual([0, 2]);
     await transport.close();
   });
 });
 
-describe('a request over lines whose id another one has', () => {
+describe('a request over lines with the id of another request', () => {
   const call = (id: number | string): object => ({ id, method: 'tools/call', params: { name: 'x' } });
 
-  it('is refused as long as that one has no answer', async () => {
+  it('is refused while the other has no answer', async () => {
     const { transport, taken, answers, send } = await start();
     await send(call(1), call('1'), call(1));
     expect(taken.map(({ id }) => id)).toEqual([1, '1']);
@@ -68,7 +68,7 @@ describe('a request over lines whose id another one has', () => {
     await transport.close();
   });
 
-  it('is taken when that one was canceled, and what cancels comes after what it cancels', async () => {
+  it('is taken once the other was canceled, and a cancellation comes after its request', async () => {
     const { transport, taken, answers, send } = await start();
     await send(call(1), cancel(1), call(1));
     expect(taken.map(({ id = null }) => id)).toEqual([1, null, 1]);
@@ -77,7 +77,7 @@ describe('a request over lines whose id another one has', () => {
   });
 });
 
-it('holds a line that comes in tiny pieces at hardly more than its bytes', () => {
+it('a line splitter holds a line of tiny pieces in hardly more than its bytes', () => {
   const lines: Buffer[] = [];
   const split = createLineSplitter(1024 * 1024, { line: (line) => void lines.push(line), tooLong: () => undefined });
   const piece = Buffer.from('x');

@@ -52,7 +52,7 @@ describe('skills as tools', () => {
     expect(loaded.structuredContent['instructions']).toContain('Begin with a greeting.');
     const files = loaded.structuredContent['files'] as { path: string }[];
     expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'data/logo.bin', 'long.txt', 'scripts/greet.mjs']);
-    // Nothing is kept from call to call: a second client, or a model that forgot, gets all of it again.
+    // Nothing is kept between calls: a second client, or a model that forgot, gets all of it again.
     expect((await client.run('load_skill', { skill: 'custom.letters' })).structuredContent).toEqual(
       loaded.structuredContent,
     );
@@ -96,14 +96,14 @@ describe('skills as tools', () => {
     });
   });
 
-  it('say of a text that is too long where all of it is', async () => {
+  it('mark a text that is too long, and a resource has all of it', async () => {
     const read = await client.run('read_skill_file', { skill: 'custom.letters', path: 'long.txt' });
     expect(read.structuredContent).toMatchObject({ lines: 20_000, more: true });
     const loaded = await client.read('skill://custom/letters/long.txt');
     expect(loaded.contents[0]?.text).toBe(LONG);
   });
 
-  it('take the bare name that a search shows, where one skill has it', async () => {
+  it('take the bare name that a search shows, if only one skill has it', async () => {
     const loaded = await client.run('load_skill', { skill: 'letters' });
     expect(loaded.structuredContent).toMatchObject({ id: 'custom.letters' });
     const read = await client.run('read_skill_file', { skill: 'letters', path: 'long.txt' });
@@ -115,7 +115,7 @@ describe('skills as tools', () => {
     ['load_skill', { skill: 'safe' }],
     ['load_skill', { skill: 'internal.link-evidence' }],
     ['read_skill_file', { skill: 'custom.safe', path: 'SKILL.md' }],
-  ])('%s gives nothing of a denied skill, and says of it what it says of an unknown one: %j', async (tool, given) => {
+  ])('%s reveals nothing of a denied skill, and answers as for an unknown one: %j', async (tool, given) => {
     const denied = await client.run(tool, given);
     const unknown = await client.run(tool, { ...given, skill: 'custom.none' });
     const about = (text: string | undefined): string =>
@@ -161,7 +161,7 @@ describe('skills as resources of the extension (SEP-2640)', () => {
     ]);
   });
 
-  it('are not those that the consumer may not have, listed or asked for by their address', async () => {
+  it('exclude skills that the consumer may not have, in lists and by address', async () => {
     const shown = JSON.stringify([await client.skills(), await client.resources()]);
     expect(shown).toContain('letters');
     expect(shown).not.toMatch(/safe|link-evidence/);
@@ -175,7 +175,7 @@ describe('skills as resources of the extension (SEP-2640)', () => {
     }
   });
 
-  it('are what they were until the change is seen, and then what they are', async () => {
+  it('keep their old text until a change is seen, and then have the new text', async () => {
     const path = join(library.root, 'letters', 'long.txt');
     const texts = new Set<string | undefined>();
     const read = async (): Promise<string | undefined> =>

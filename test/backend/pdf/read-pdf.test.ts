@@ -51,7 +51,7 @@ describe('the reader of PDFs', () => {
     expect(await read(document)).toBe('Hello deeds\n\npage two\n');
     expect(await read(document)).toBe('Hello deeds\n\npage two\n');
     expect(jobs).toEqual([{ isolation: 'namespace' }]);
-    // A text that is not the one that was kept is made anew.
+    // A text that was changed in the cache is made anew.
     const index = join(folder, 'cache', 'index');
     for (const name of readdirSync(index))
       writeFileSync(join(index, name), `${readFileSync(join(index, name), 'utf8')}more`);
@@ -59,15 +59,15 @@ describe('the reader of PDFs', () => {
     expect(jobs).toHaveLength(2);
   });
 
-  test('says of one that is no PDF that it is none', async (context) => {
+  test('reports a document that is no PDF', async (context) => {
     requireLevel(context, 'namespace');
     await expect(read(Buffer.from('%PDF-1.4 garbage'))).rejects.toMatchObject({
       code: 'file.unreadable',
-      message: expect.stringContaining('it is none that can be read (InvalidPDFException') as string,
+      message: expect.stringContaining('it cannot be read (InvalidPDFException') as string,
     });
   });
 
-  test('starts nothing for one that is empty, or begins like no PDF', async () => {
+  test('starts nothing for an empty document, or one that does not begin like a PDF', async () => {
     jobs.length = 0;
     const cases = [
       ['', 'it is empty'],
@@ -82,7 +82,7 @@ describe('the reader of PDFs', () => {
     expect(jobs).toEqual([]);
   });
 
-  test('says of one with a password that it has one', async (context) => {
+  test('reports the password of a document', async (context) => {
     requireLevel(context, 'namespace');
     await expect(read(pdfDocument([shown('hidden')], { hasPassword: true }))).rejects.toMatchObject({
       code: 'file.unreadable',
@@ -90,7 +90,7 @@ describe('the reader of PDFs', () => {
     });
   });
 
-  test('ends one that takes too long, and says so', async (context) => {
+  test('ends a document that takes too long, and reports it', async (context) => {
     requireLevel(context, 'namespace');
     const endless = pdfDocument(['q Q '.repeat(10_000_000)]);
     await expect(read(endless, { timeoutMs: 1_500, memoryMib: 1_024 })).rejects.toMatchObject({
@@ -99,7 +99,7 @@ describe('the reader of PDFs', () => {
     });
   });
 
-  test('ends one that takes too much memory, and says so', async (context) => {
+  test('ends a document that takes too much memory, and reports it', async (context) => {
     requireLevel(context, 'namespace');
     const bomb = pdfDocument([`${shown('x')}\n`.repeat(2_000_000)]);
     await expect(read(bomb, { memoryMib: 192 })).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('the reader of PDFs', () => {
     expect(asked).toEqual([{ isolation: 'namespace', limits: { runTimeoutMs: 30_000, memoryMib: 512 } }]);
   });
 
-  test('finds what its version of the package has made, and not what another has', async () => {
+  test('finds the texts of its version of the package, but not those of another', async () => {
     const manifest = join(dirname(createRequire(import.meta.url).resolve('unpdf')), '..', 'package.json');
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
     const [own, other] = [pdfDocument([shown('own')]), pdfDocument([shown('other')])];

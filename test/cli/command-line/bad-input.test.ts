@@ -165,9 +165,9 @@ describe('bad input', () => {
     ],
     [exec('--consumer', ''), 'usage.invalid', '--consumer'],
     [
-      exec('--consumer', 'nobody', '--descriptor', 'policy.json'),
+      exec('--consumer', 'stranger', '--descriptor', 'policy.json'),
       'usage.invalid',
-      '--consumer: the descriptor\'s agents_config knows solver.codegen, writer, got "nobody"',
+      '--consumer: the descriptor\'s agents_config knows solver.codegen, writer, got "stranger"',
     ],
     [exec('--skill', 'nope'), 'skills.reference-unknown', '"nope"'],
     [exec('--skill', 'internal.link-evidence'), 'skills.reference-denied', '"internal.link-evidence"'],
@@ -185,7 +185,7 @@ describe('bad input', () => {
     ],
     [exec('--descriptor', 'other-schema.json'), 'skills.descriptor-invalid', 'skillcell/skills-descriptor@9'],
     [exec('--descriptor', 'no-root.json'), 'skills.root-missing', 'the custom root is no folder'],
-    [['codegen', ' ', '--dry-run'], 'usage.invalid', 'TASK: it must say what to do, got " "'],
+    [['codegen', ' ', '--dry-run'], 'usage.invalid', 'TASK: it must not be empty, got " "'],
     [
       ['codegen', 'x', '--max-attempts', '0'],
       'usage.invalid',
@@ -232,7 +232,7 @@ describe('bad input', () => {
     [
       ['codegen', 'x', '--record', 'gone/r.json'],
       'usage.invalid',
-      '--record: it must be a file, or a new one in a folder that is there',
+      '--record: it must be a file, or a new one in an existing folder',
     ],
     [['codegen', 'x', '--record', 'folder'], 'usage.invalid', '--record'],
     [['skills', 'list', '--root', 'gone'], 'skills.root-missing', '--root must be a folder, got "gone"'],
@@ -267,7 +267,7 @@ describe('bad input', () => {
     expect(readdirSync(cwd)).toEqual(before);
   });
 
-  it('is told before standard input is waited for', async () => {
+  it('is reported before standard input is read', async () => {
     const stdin = new PassThrough();
     const { code, stderr } = await runMain(['exec', '-', '--timeout', '0'], { cwd, stdin });
     expect(code).toBe(2);
@@ -275,7 +275,7 @@ describe('bad input', () => {
     stdin.destroy();
   });
 
-  it('ends with exit code 3 when it asks for what is not there', async () => {
+  it('ends with exit code 3 when it needs a missing engine, level or model', async () => {
     const nowhere = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
     const docker = await runMain(exec('--runner', 'docker', '--json'), { cwd, env: nowhere });
     expect(docker).toMatchObject({ code: 3, stderr: '' });
@@ -288,13 +288,13 @@ describe('bad input', () => {
     expect(JSON.parse(model.stdout)).toMatchObject({ error: { code: 'model.not-configured' } });
   });
 
-  it('names what is broken when a skill is unknown because it could not be loaded', async () => {
+  it('names the fault when a skill is unknown because it could not be loaded', async () => {
     const { stderr } = await runMain(['skills', 'render', 'broken', '--root', 'skills'], { cwd });
     expect(stderr).toContain('frontmatter.yaml');
     expect(stderr).toContain('public/broken/SKILL.md');
   });
 
-  it('shows no stack of a fault of ours unless it is asked for', async () => {
+  it('shows the stack of an internal fault only on request', async () => {
     const stdin = new PassThrough().destroy(new Error('the disk is on fire'));
     const { code, stdout, stderr } = await runMain(['exec', '-'], { cwd, stdin });
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });

@@ -17,7 +17,7 @@ function parsed(...argv: string[]): {
 }
 
 describe('readCommandLine()', () => {
-  it('takes flags before, after and with an equals sign, and repeats those that may be repeated', () => {
+  it('takes flags before, after and with an equals sign, and repeats repeatable flags', () => {
     expect(parsed('exec', '--arg', 'a', 'x.py', '--arg=--b', '--arg', '-c', '--json', '--timeout=2')).toEqual({
       path: 'exec',
       operands: ['x.py'],
@@ -25,7 +25,7 @@ describe('readCommandLine()', () => {
     });
   });
 
-  it('takes a lone hyphen and all that follows -- as operands', () => {
+  it('takes a lone hyphen and all words after -- as operands', () => {
     expect(parsed('exec', '-').operands).toEqual(['-']);
     expect(parsed('exec', '--', '--odd.py').operands).toEqual(['--odd.py']);
     expect(parsed('skills', 'render', 'a', '--', '--json')).toMatchObject({ operands: ['a', '--json'], flags: {} });
@@ -116,20 +116,17 @@ describe('help', () => {
     }
   });
 
-  it('shows flags before what is no operand', () => {
+  it('shows flags before the words after --', () => {
     expect(helpText(['skills', 'run'])).toMatch(
       /^Usage: skillcell skills run REF SCRIPT \[FLAGS\] \[-- ARGS\.\.\.\]\n/,
     );
   });
 
-  it.each(['doctor', 'skills list', 'skills validate', 'skills eval'])(
-    'tells what exit code 1 means for %s',
-    (command) => {
-      expect(helpText(command.split(' '))).toMatch(/\nExit code 1 when /);
-    },
-  );
+  it.each(['doctor', 'skills list', 'skills validate', 'skills eval'])('explains exit code 1 of %s', (command) => {
+    expect(helpText(command.split(' '))).toMatch(/\nExit code 1 when /);
+  });
 
-  it('tells the defaults that hold', () => {
+  it('shows the current defaults', () => {
     const text = helpText(['exec']);
     const shown = (flag: string): number => Number(new RegExp(`--${flag} .*default: (\\d+)`).exec(text)?.[1]);
     expect(shown('timeout') * 1000).toBe(DEFAULT_LIMITS.runTimeoutMs);

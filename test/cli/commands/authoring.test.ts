@@ -16,7 +16,7 @@ const skills = (...argv: string[]): ReturnType<typeof runMain> => runMain(['skil
 
 describe('skillcell skills new', () => {
   it.each(['pdf-press', '7', 'true', 'größe', '表格'])(
-    'begins %s, which is valid by the specification',
+    'creates %s, which is valid by the specification',
     async (name) => {
       expect(await skills('new', name, '--into', 'a/b')).toEqual({
         code: 0,
@@ -37,7 +37,7 @@ describe('skillcell skills new', () => {
     },
   );
 
-  it('leaves what is there', async () => {
+  it('keeps existing files', async () => {
     await skills('new', 'one');
     writeFileSync(join(cwd, 'one/SKILL.md'), 'mine');
     expect(await skills('new', 'one')).toMatchObject({ code: 2, stderr: expect.stringContaining('already') as string });
@@ -58,7 +58,7 @@ describe('skillcell skills graph', () => {
     });
   });
 
-  it('shows imports, cycles, and what is unknown or denied', async () => {
+  it('shows imports, cycles, and unknown or denied imports', async () => {
     const run = await skills('graph', '--root', 'root', '--descriptor', 'policy.json', '--consumer', 'desk');
     expect(run).toEqual({
       code: 0,
@@ -76,7 +76,7 @@ cycle: public.a → public.b → public.a
     });
   });
 
-  it('is written for Graphviz and as JSON, of some skills', async () => {
+  it('is written for Graphviz and as JSON, for chosen skills', async () => {
     const dot = await skills('graph', 'b', '--root', 'root', '--format', 'dot');
     expect(dot.stdout).toContain('  "public.b" -> "public.\\" [31m" [style=dotted, label="unknown"];\n');
     expect(dot.stdout).toMatch(/^digraph skills \{\n {2}"internal\.c";\n[^]*\}\n$/);
@@ -91,7 +91,7 @@ cycle: public.a → public.b → public.a
     });
   });
 
-  it('draws nothing of what the consumer may not have', async () => {
+  it('refuses skills that the consumer may not have', async () => {
     const run = await skills('graph', 'd', '--root', 'root', '--descriptor', 'policy.json', '--consumer', 'desk');
     expect(run).toMatchObject({ code: 2, stdout: '' });
   });
@@ -108,7 +108,7 @@ cycle: public.a → public.b → public.a
 });
 
 describe('skillcell skills explain', () => {
-  describe('of a skill that is there more than once', () => {
+  describe('of a skill that exists more than once', () => {
     const version = (number: string | undefined, body = 'x\n'): string =>
       skillText({ name: 'a', description: 'x', ...(number === undefined ? {} : { version: number }) }, body);
     const explain = async (
@@ -125,7 +125,7 @@ describe('skillcell skills explain', () => {
       folder: 'a',
     });
 
-    it('names the others of --sources, of other and of equal versions, where they lie, and why they are not taken', async () => {
+    it('names the other copies in --sources, of any version, with their places and why they are not taken', async () => {
       writeTree(cwd, {
         'home/.claude/skills/a/SKILL.md': version('1.4.0'),
         'home/.agents/skills/a/SKILL.md': version('2.0.0', 'Of the user.\n'),
@@ -146,14 +146,14 @@ describe('skillcell skills explain', () => {
       }));
       expect(front.versions).toEqual([
         inner,
-        { version: '2.0.0', origin: user, reason: 'the project kind stands in front of the user kind' },
-        { version: '1.4.0', origin: claude, reason: 'the project kind stands in front of the user kind' },
+        { version: '2.0.0', origin: user, reason: 'the project kind takes precedence over the user kind' },
+        { version: '1.4.0', origin: claude, reason: 'the project kind takes precedence over the user kind' },
       ]);
       expect(front.run.stdout).toContain(
-        `beside it: v1.4.0 in the user root, a, from directory ${from('home/.claude/skills')['source' as never] as string} (the project kind stands in front of the user kind)\n`,
+        `beside it: v1.4.0 in the user root, a, from directory ${from('home/.claude/skills')['source' as never] as string} (the project kind takes precedence over the user kind)\n`,
       );
       const old = await explain('custom.a@^1', '--sources', 'user,project');
-      const range = 'it stands in front, and a range leaves it out';
+      const range = 'it takes precedence, but a version range excludes it';
       expect(old.run.stdout).toContain('v1.4.0\n');
       expect(old.versions).toMatchObject([
         { reason: range },
@@ -162,7 +162,7 @@ describe('skillcell skills explain', () => {
       ]);
     });
 
-    it('names the built-in skill that a skill of the bundle replaces, and with --frozen what is not approved', async () => {
+    it('names the built-in skill that a skill of the bundle replaces, and with --frozen the one that is not approved', async () => {
       writeTree(cwd, {
         'root/public/a/SKILL.md': version(undefined),
         'project/skills/public/a/SKILL.md': version('1.0.0'),
@@ -174,17 +174,17 @@ describe('skillcell skills explain', () => {
         origin: { root: 'builtin', folder: 'public/a', from: { ...from('root'), folder: 'public/a' } },
       };
       expect((await explain(...argv)).versions).toEqual([
-        { ...builtin, reason: 'the custom kind stands in front of the builtin kind' },
+        { ...builtin, reason: 'the custom kind takes precedence over the builtin kind' },
       ]);
       await runMain(['skills', 'add', './skills', '--into', 'taken'], { cwd: join(cwd, 'project') });
       await runMain(['skills', 'approve', 'a', '--as', 'Ada'], { cwd: join(cwd, 'project') });
       expect((await explain(...argv, '--frozen')).versions).toEqual([
-        { ...builtin, reason: 'public.a is not loaded: its bytes are not those that are locked as custom.a' },
+        { ...builtin, reason: 'public.a is not loaded: its bytes are not the bytes that are locked as custom.a' },
       ]);
     });
   });
 
-  it('says yes with all that is known, or no and why', async () => {
+  it('reports a loaded skill in full, and why a skill is denied', async () => {
     writeTree(cwd, {
       'root/a/SKILL.md': skillText({ name: 'a', description: 'x' }, 'Hush.\n'),
       'policy.json': JSON.stringify({ agents_config: { desk: { disabled: ['a'] } } }),
@@ -228,11 +228,11 @@ describe('skillcell skills explain', () => {
       writeTree(cwd, { 'policy.json': JSON.stringify({ custom_skills_root: 'skills' }) });
       return (await skills('explain', 'custom.a', '--descriptor', 'policy.json')).stdout;
     };
-    expect(await explain()).toContain('approval: nobody approved these bytes\n');
+    expect(await explain()).toContain('approval: these bytes are not approved\n');
     await skills('approve', 'custom.a', '--as', 'Ada');
     expect(await explain()).toMatch(/origin: custom root, a, from directory [^]*approval: by Ada\n/);
     writeTree(cwd, { 'skills/a/more.md': 'changed' });
-    expect(await explain()).toContain('approval: nobody approved these bytes\n');
+    expect(await explain()).toContain('approval: these bytes are not approved\n');
   });
 });
 
@@ -253,7 +253,7 @@ describe('skillcell skills export and import', () => {
     expect(await skills('export', 'a', '--to', to, '--root', 'root')).toEqual({
       code: 0,
       stdout: `${folder}/a\n`,
-      stderr: 'What they import is not exported with them: public.b.\n',
+      stderr: 'Their imports are not exported with them: public.b.\n',
     });
     expect(await skills('validate', folder, '--strict')).toMatchObject({ code: 0 });
     expect(await skills('import', folder, '--into', 'back')).toEqual({ code: 0, stdout: 'back/a\n', stderr: '' });
@@ -266,7 +266,7 @@ describe('skillcell skills export and import', () => {
     expect(await shown('back')).toEqual(await shown('root'));
   });
 
-  it('write nothing where the versions of imports do not go together', async () => {
+  it('write nothing if the versions of imports are incompatible', async () => {
     writeTree(cwd, {
       'root/c/SKILL.md': skillText({ name: 'c', description: 'x', import: 'b@^1.0' }, 'x\n'),
     });
@@ -277,7 +277,7 @@ describe('skillcell skills export and import', () => {
     expect(readdirSync(cwd)).not.toContain('out');
   });
 
-  it('name what is imported in JSON as well', async () => {
+  it('list the imports in JSON as well', async () => {
     const run = await skills('export', 'a', '--to', 'claude', '-o', 'out', '--root', 'root', '--json');
     expect(JSON.parse(run.stdout)).toEqual({ written: ['out/a'], imports: ['public.b'] });
   });
@@ -288,7 +288,7 @@ describe('skillcell skills export and import', () => {
     expect(readFileSync(join(cwd, 'out/AGENTS.md'), 'utf8')).toContain('- **a** (`skills/a/SKILL.md`): Use: it\n');
   });
 
-  it('write over nothing, and nothing that the consumer may not have', async () => {
+  it('overwrite nothing, and export no denied skill', async () => {
     const argv = ['export', 'a', 'b', '--to', 'claude', '-o', 'out', '--root', 'root'];
     expect(await skills(...argv, '--descriptor', 'policy.json', '--consumer', 'desk')).toMatchObject({
       code: 2,

@@ -31,7 +31,7 @@ describe('skillcell codegen', () => {
     const json = await runMain([...argv, '--json'], { cwd });
     const result = JSON.parse(json.stdout) as JobResult;
     expect(result.stdout.text).toBe(plain.stdout);
-    // Nothing ran, so nothing is said of what was expected.
+    // Nothing ran, so there is no verdict on expected outputs.
     expect(result.contract).toBeUndefined();
     expect(result.value).toMatchObject({ system: expect.stringContaining(block), messages: [{ role: 'user' }] });
     const fromStdin = await runMain(argv.with(argv.indexOf('Draw it.'), '-'), { cwd, stdin: 'Draw it.' });
@@ -103,7 +103,7 @@ describe('skillcell codegen', () => {
     expect(read.stderr).toContain('\n  +Make b.txt.\\x1b[2J\n');
   });
 
-  it('takes a budget, counted over all requests, and refuses what is none', async () => {
+  it('takes a budget, counted over all requests, and refuses invalid amounts', async () => {
     await using model = await startModelStandIn(() => '```javascript\nprocess.exit(1);\n```');
     const env = { SKILLCELL_MODEL_BASE_URL: model.baseUrl, SKILLCELL_MODEL: 'openai-compatible/small' };
     const argv = ['codegen', 'Do it.', ...BEST_FLAGS, '--json'];
@@ -121,7 +121,7 @@ describe('skillcell codegen', () => {
   it.each([
     ['2', { outcome: 'succeeded', value: { rows: 1 } }],
     ['1', { outcome: 'limit', limit: 'calls' }],
-  ])('has the value judged, the tools named only, and the calls counted: %s', async (calls, ending) => {
+  ])('checks the value, lists the tools by name only, and counts the calls: %s', async (calls, ending) => {
     writeFileSync(join(cwd, 'schema.json'), '{ "type": "object", "required": ["rows"] }');
     await using model = await startModelStandIn([
       '```javascript\nexport default 1;\n```',
@@ -147,7 +147,7 @@ describe('skillcell codegen', () => {
       return { ...ran, requests: model.requests };
     };
 
-    it('prints a text, for which no sandbox was needed', async () => {
+    it('prints a text, without a sandbox', async () => {
       const { code, stdout, stderr } = await run([
         decision({ skills: ['SK1'] }),
         decision({ action: 'text', text: 'So.' }),
@@ -158,7 +158,7 @@ describe('skillcell codegen', () => {
       expect(stderr).not.toContain('value:');
     });
 
-    it('hands over to code, with the skills that were chosen among the built-in ones', async () => {
+    it('hands over to code, with the chosen built-in skills', async () => {
       const handedOver = decision({ action: 'codegen', task: 'Make a.txt.', outputs: ['a.txt'] });
       const answers = [decision({ skills: ['SK9', 'SK2'] }), decision({ skills: ['SK2'] }), handedOver, ANSWER];
       const { code, stdout, requests } = await run(answers, '--json', '--output', 'out');
@@ -186,7 +186,7 @@ describe('skillcell codegen', () => {
     });
   });
 
-  describe('what the model wrote', () => {
+  describe('the text of the model', () => {
     const env = (baseUrl: string) => ({
       SKILLCELL_MODEL_BASE_URL: baseUrl,
       SKILLCELL_MODEL: 'openai-compatible/small',
@@ -220,7 +220,7 @@ describe('skillcell codegen', () => {
         expect(run.stderr).toContain(line);
     });
 
-    it('is kept with --json too, and shown nowhere', async () => {
+    it('is kept with --json too, but not shown', async () => {
       await using model = await startModelStandIn([ANSWER]);
       const run = await runMain([...job, '--json'], { cwd, env: env(model.baseUrl) });
       expect(run.stderr).toBe('');
@@ -228,7 +228,7 @@ describe('skillcell codegen', () => {
       expect(Object.keys(keptBelow(onlyJob()))).toEqual(['a.txt', 'answer-1.md', 'program-1.mjs']);
     });
 
-    it('is shown as a whole where no program came of it', async () => {
+    it('is shown whole if it holds no program', async () => {
       await using model = await startModelStandIn(['I cannot do\u001b[2J that.\nNo.\n']);
       const run = await runMain([...job, '--max-attempts', '1', '--output', 'o'], {
         cwd,
@@ -253,7 +253,7 @@ describe('skillcell codegen', () => {
       expect(json.stderr).toBe(`answer: ${onlyJob()}/answer-1.md\n`);
     });
 
-    it('survives an artifact of the same name, and what another job left', async () => {
+    it('survives an artifact of the same name, and files of another job', async () => {
       const taking =
         '```javascript\nimport { writeFileSync } from "node:fs";\n' +
         'writeFileSync(`${process.env.SKILLCELL_OUTPUT}/answer-1.md`, "theirs");\n```\n';
@@ -270,7 +270,7 @@ describe('skillcell codegen', () => {
       });
     });
 
-    it('leaves no folder after a dry run, and asks nobody where nothing can be kept', async () => {
+    it('leaves no folder after a dry run, and is not requested if it cannot be kept', async () => {
       expect((await runMain([...job, '--dry-run'], { cwd })).code).toBe(0);
       expect(readdirSync(cwd)).toEqual([]);
       await using model = await startModelStandIn([ANSWER]);

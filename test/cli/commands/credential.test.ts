@@ -18,7 +18,7 @@ let scene: string;
 let repository: TestRepository;
 let server: GitHttpServer;
 
-/** The command line, with a git that trusts the server's certificate as well, and whatever has git say more than it should. */
+/** Runs the command line with a git that trusts the server's certificate, and with all debug output of git. */
 async function skills(...argv: string[]): Promise<CliRun> {
   const { NODE_OPTIONS: _, ...env } = process.env as Record<string, string>;
   const run = await runCli(['skills', ...argv], {
@@ -62,13 +62,16 @@ describeWith('--credential', MISSING_GIT ?? MISSING_OPENSSL, () => {
     removeTree(scene);
   });
 
-  it('adds, updates and installs from a private repository, and is in nothing that is written or said', async () => {
+  it('adds, updates and installs from a private repository, and is in no file and no output', async () => {
     const source = `https://localhost:${server.port}/press`;
     const mine = ['--credential', `https://localhost:${server.port}=PRESS_TOKEN`];
-    // Nothing comes from that one.
+    // A credential for another origin, which is not asked.
     const another = ['--credential', 'https://git.example.test=PRESS_TOKEN'];
     const alone = await skills('add', source, ...another);
-    expect([alone.code, alone.stderr]).toEqual([3, expect.stringMatching(/asks who is there[^]*`--credential https/)]);
+    expect([alone.code, alone.stderr]).toEqual([
+      3,
+      expect.stringMatching(/asks for a credential[^]*`--credential https/),
+    ]);
     expect(server.requests.join()).not.toContain('Basic');
 
     expect(await skills('add', source, ...another, ...mine)).toMatchObject({
@@ -125,7 +128,7 @@ describe('--credential', () => {
     expect(told).not.toContain('example.test');
   });
 
-  it('takes one for each origin, however it is written', async () => {
+  it('takes one token for each origin, in any spelling', async () => {
     const both = ['https://git.example.test=PRESS_TOKEN', 'https://GIT.example.test:443/=PRESS_TOKEN'];
     expect(await refused(...both)).toContain('an origin has one token, got "https://git.example.test"');
   });

@@ -38,7 +38,7 @@ function evals(list: unknown): void {
   writeFileSync(join(cwd, 'skills/units/evals/evals.json'), JSON.stringify({ skill_name: 'units', evals: list }));
 }
 
-/** A model that knows a length where its prompt says it; else it says another one each time. */
+/** A model that knows a length if its prompt has it; otherwise it answers with another length each time. */
 function reader(): (request: StandInRequest) => { text: string; usage: { inputTokens: number; outputTokens: number } } {
   let asked = 0;
   return ({ system }) => {
@@ -110,7 +110,7 @@ describe('skillcell skills eval', () => {
     expect([other.code, JSON.parse(other.stdout)]).toMatchObject([2, { error: { code: 'model.replay-mismatch' } }]);
   });
 
-  it('keeps what was paid for where no folder is named, and shows each run to who watches', async () => {
+  it('keeps paid answers without --out, and shows each run on a terminal', async () => {
     await using model = await startModelStandIn(reader());
     const env = ask(model.baseUrl);
     const run = await runMain([...FLAGS, '--runs', '1', '--aa'], { cwd, env, terminal: true });
@@ -123,7 +123,7 @@ describe('skillcell skills eval', () => {
     expect(existsSync(join(cwd, 'skillcell-out', folder, 'runs/length/again-1/answer-1.md'))).toBe(true);
   });
 
-  it('says that nothing was measured where the model failed', async () => {
+  it('reports that nothing was measured if the model failed', async () => {
     await using model = await startModelStandIn(() => ({ status: 401, message: 'no such key' }));
     const run = await runMain([...FLAGS, '--runs', '4', '--out', 'out', '--json'], { cwd, env: ask(model.baseUrl) });
     expect(run.code).toBe(1);
@@ -136,7 +136,7 @@ describe('skillcell skills eval', () => {
     expect(run.stdout).not.toContain(KEY);
   });
 
-  it('judges triggers without a model, and runs no eval unless it is asked to', async () => {
+  it('judges triggers without a model, and runs evals only on request', async () => {
     writeFileSync(
       join(cwd, 'triggers.json'),
       JSON.stringify([
@@ -161,7 +161,7 @@ describe('skillcell skills eval', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  it('reports what ran until it was interrupted, and leaves no process', async () => {
+  it('reports the runs before an interruption, and leaves no process', async () => {
     let asked = 0;
     const answer = reader();
     await using model = await startModelStandIn((request) => ((asked += 1) > 2 ? { hang: true } : answer(request)));
@@ -178,7 +178,7 @@ describe('skillcell skills eval', () => {
     expect(JSON.parse(readFileSync(join(cwd, 'out/summary.json'), 'utf8'))).toEqual(JSON.parse(stdout));
   });
 
-  it('writes through no link that comes into the folder while it runs', async () => {
+  it('does not write through a link that appears in the folder meanwhile', async () => {
     const answer = reader();
     mkdirSync(join(cwd, 'elsewhere'));
     await using model = await startModelStandIn((request) => {
@@ -240,7 +240,7 @@ describe('skillcell skills eval refuses', () => {
   });
 
   it.each<[string, () => void]>([
-    ['leads nowhere', () => symlinkSync('nowhere', join(cwd, 'out'))],
+    ['is a dangling link', () => symlinkSync('nowhere', join(cwd, 'out'))],
     ['holds the runs of another evaluation', () => mkdirSync(join(cwd, 'out/runs'), { recursive: true })],
     [
       'holds a link in the place of the runs',
@@ -250,7 +250,7 @@ describe('skillcell skills eval refuses', () => {
       },
     ],
     [
-      'holds the summary of another one',
+      'holds the summary of another evaluation',
       () => {
         mkdirSync(join(cwd, 'out'));
         writeFileSync(join(cwd, 'out/summary.json'), '{}');
@@ -261,7 +261,7 @@ describe('skillcell skills eval refuses', () => {
     expect((await refused([], 'usage.invalid')).stdout).toContain('Cannot use --out');
   });
 
-  it('a folder that cannot be one, files that are none, and a level that is not there', async () => {
+  it('an unusable folder, invalid or missing files, and an unavailable level', async () => {
     writeFileSync(join(cwd, 'file'), '[]');
     await refused(['--triggers', 'file'], 'eval.invalid');
     await refused(['--triggers', 'none'], 'file.unreadable');

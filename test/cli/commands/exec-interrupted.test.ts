@@ -22,14 +22,14 @@ function workFoldersOf(pid: number): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith(WORK_FOLDER_PREFIX) && name.includes(`-${pid}-`));
 }
 
-/** A program that does not end when it is asked to. */
+/** A program that does not end at SIGTERM. */
 const LOOP = [
   'process.on("SIGTERM", () => console.log("told"));',
   'console.log("up");',
   'setInterval(() => undefined, 100);',
 ];
 
-/** Ends a second after it is told, well before it would be killed and what is left to the next sweep. */
+/** Ends a second after SIGTERM, well before it would be killed and leave files to the next sweep. */
 const SLOW = ['process.on("SIGTERM", () => setTimeout(() => process.exit(), 1_000));', ...LOOP.slice(1)];
 
 describe('an interrupted skillcell exec', () => {
@@ -72,7 +72,7 @@ describe('an interrupted skillcell exec', () => {
     expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({ outcome: 'canceled' });
   });
 
-  it('ends with a clean end where it is told once, and says so', async () => {
+  it('ends cleanly after one signal, and reports it', async () => {
     const child = spawnCli(['exec', ...BEST_FLAGS, write('slow.mjs', ...SLOW)], { cwd: folder.path });
     await once(child.stdout!, 'data');
     const processes = descendantsOf(child.pid!);
@@ -85,7 +85,7 @@ describe('an interrupted skillcell exec', () => {
     await until(() => !processes.some(isAlive), 'the end of all processes');
   });
 
-  it('ends at once where it is told again, and says both', async () => {
+  it('ends at once after a second signal, and reports both', async () => {
     const stdout = new Collector();
     const run = startMain(['exec', ...BEST_FLAGS, write('loop.mjs', ...LOOP)], { cwd: folder.path, stdout });
     await until(() => stdout.chunks.length > 0, 'the start of the program');
@@ -98,7 +98,7 @@ describe('an interrupted skillcell exec', () => {
     expect(stderr).toMatch(/error: Canceled: SIGINT came\n(.*\n)*.*SIGINT came again/);
   });
 
-  it('takes a signal that comes twice in a moment, as through a launcher, for one', async () => {
+  it('counts a signal that comes twice in a moment, as through a launcher, as one', async () => {
     const stdout = new Collector();
     const file = write('quick.mjs', ...LOOP.slice(1));
     const run = startMain(['exec', ...BEST_FLAGS, file], { cwd: folder.path, stdout });
@@ -126,7 +126,7 @@ describe('an interrupted skillcell exec', () => {
     expect(Buffer.concat(errors).toString()).not.toContain('EPIPE');
   });
 
-  it('prints what the program says at its end, whole', async () => {
+  it('prints the last output of the program completely', async () => {
     const file = write(
       'tidy.sh',
       "trap 'head -c 300000 /dev/zero | tr \\\\0 T; echo bye >&2; exit 4' TERM; echo up",
@@ -141,10 +141,10 @@ describe('an interrupted skillcell exec', () => {
     expect(await stderr).toContain('bye\n');
   });
 
-  it('is not held by a reader that reads nothing, and says what that one misses', async () => {
+  it('is not blocked by a reader that reads nothing, and reports the missing bytes', async () => {
     const child = spawnCli(['exec', ...BEST_FLAGS, write('flood.sh', 'yes')], { cwd: folder.path });
     await once(child.stdout!, 'readable');
-    // More than all buffers on the way hold.
+    // Long enough to fill all buffers on the way.
     await pause(500);
     const elapsedMs = startQuietClock();
     child.kill('SIGINT');

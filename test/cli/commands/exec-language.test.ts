@@ -33,7 +33,7 @@ describe('skillcell exec without --language', () => {
     ['a.ts', TYPED, 'typed\n'],
     ['a.mts', `${TYPED}export {};\n`, 'typed\n'],
     ['a.cts', COMMON_JS.replace('sep }', 'sep }: { sep: string }'), 'common / .cts\n'],
-    // Another ending counts as none, and an ending goes before a first line.
+    // An unknown ending counts as no ending, and an ending precedes a first line.
     ['program', `#!/usr/bin/env python3\n${PYTHON}`, 'python 3\n'],
     ['program', `#!/usr/local/bin/python3.12 -u\r\n${PYTHON}`, 'python 3\n'],
     ['program.x', `#! /bin/sh -e\n${BASH}`, 'bash 5\n'],
@@ -75,7 +75,7 @@ describe('skillcell exec without --language', () => {
     expect(named.code).not.toBe(2);
   });
 
-  it('sets what a CommonJS program exports as its value, and nothing where it exports nothing', async () => {
+  it('sets the exports of a CommonJS program as its value, and no value without exports', async () => {
     const value = async (code: string): Promise<JobResult> => {
       const { stdout } = await runMain(['exec', 'a.cjs', ...LOCAL, '--json'], { cwd: written('a.cjs', code) });
       return JSON.parse(stdout) as JobResult;
@@ -98,7 +98,7 @@ describe('line ends of Windows', () => {
   const codes = ({ diagnostics }: JobResult): string[] =>
     diagnostics.map(({ code }) => code).filter((code) => code.startsWith('program.'));
 
-  it('are taken out of a bash program, with a diagnostic', async () => {
+  it('are removed from a bash program, with a diagnostic', async () => {
     const lines = [
       '#!/bin/bash',
       'set -eu',
@@ -126,17 +126,17 @@ describe('line ends of Windows', () => {
     const plain = await run('b.sh', lines.join('\n'));
     expect(plain).toMatchObject({ exitCode: 3, stdout: { text: 'a b\ntext\n' } });
     expect(codes(plain)).toEqual([]);
-    // Behind the mark `set` would be another command, and the program would go on.
+    // With the byte order mark, `set` would be another command, and the program would go on.
     const marked = await run('d.sh', '\uFEFFset -e\nfalse\necho on\n');
     expect(marked).toMatchObject({ exitCode: 1, stdout: { text: '' }, stderr: { text: '' } });
     expect(codes(marked)).toEqual([]);
-    // A carriage return that ends no line is the program's own.
+    // A carriage return inside a line belongs to the program.
     const own = await run('c.sh', 'printf "%s" "a\rb"');
     expect(own).toMatchObject({ outcome: 'succeeded', stdout: { text: 'a\rb' } });
     expect(codes(own)).toEqual([]);
   });
 
-  it('stay as they are where the interpreter takes them', async (context) => {
+  it('stay if the interpreter accepts them', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const code = 'print(open(__file__, newline="").read().count("\\r\\n"))\r\n';
     const result = await run('a.py', code);
@@ -145,7 +145,7 @@ describe('line ends of Windows', () => {
   });
 });
 
-/** Writes a program to the working folder, which it gives back. */
+/** Writes a program to the working folder, and returns that folder. */
 function written(name: string, code: string): string {
   writeFileSync(join(cwd, name), code);
   return cwd;

@@ -15,7 +15,7 @@ import { runCli, spawnCli } from '../../fixtures/spawn-cli.ts';
 const folder = programFolder();
 const { write } = folder;
 
-/** `auto` takes the local runner where there is no engine. */
+/** Without an engine, `auto` takes the local runner. */
 const WITHOUT_ENGINE = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
 
 async function execJson(...argv: string[]): Promise<{ code: number; result: JobResult }> {
@@ -45,7 +45,7 @@ describe('skillcell exec', () => {
     });
     expect(run).toMatchObject({ code: 0, stdout: 'hi v=1\n' });
     const [where, ...said] = run.stderr.split('\n');
-    // Docker has no level none, so that nobody misses it there.
+    // Docker has no level none, so it is not passed over there.
     const instead = BEST_LEVEL === 'none' ? '$' : '; runner docker was not taken: ';
     expect(where).toMatch(new RegExp(`^runner local, isolation ${BEST_LEVEL}${instead}`));
     expect(said.join('\n')).toMatch(/^bad\noutcome: succeeded \(exit code 0, /);
@@ -62,7 +62,7 @@ describe('skillcell exec', () => {
     });
   });
 
-  it('sends the files of a folder, and says what it leaves out', async () => {
+  it('sends the files of a folder, and lists those that it leaves out', async () => {
     mkdirSync(join(folder.path, 'tree/deep'), { recursive: true });
     writeFileSync(join(folder.path, 'tree/deep/a.txt'), 'a');
     symlinkSync('/etc/hostname', join(folder.path, 'tree/link'));
@@ -74,7 +74,7 @@ describe('skillcell exec', () => {
     expect(run.stderr).toContain('a symbolic link');
   });
 
-  it("takes the code from standard input, in the language that is named, with a file as the program's input", async () => {
+  it("takes the code from standard input, in the named language, with a file as the program's input", async () => {
     write('in.txt', 'from a file');
     const argv = ['exec', ...BEST_FLAGS, '--language', 'bash', '--stdin', 'in.txt'];
     const code = 'read -r line; echo "$line"';
@@ -172,7 +172,7 @@ describe('skillcell exec', () => {
     });
   });
 
-  it('says of a declared output that is over its limit why it is missing', async () => {
+  it('says why a declared output over its limit is missing', async () => {
     const file = write('large.sh', 'head -c 1048577 /dev/zero > "$SKILLCELL_OUTPUT/large.bin"');
     const flags = ['--artifact-file', '1', '--expect', 'large.bin'];
     const run = await runMain(['exec', ...BEST_FLAGS, file, ...flags], { cwd: folder.path });
@@ -191,7 +191,7 @@ describe('skillcell exec', () => {
     expect(result.stdout.text).toBe('public/chart\n---');
   });
 
-  it('escapes what the program writes for a terminal, and passes it on raw otherwise', async () => {
+  it('escapes the output of the program for a terminal, and passes it on raw otherwise', async () => {
     const file = write(
       'rude.mjs',
       'process.stdout.write("\\u001b]0;x\\u0007é\\r\\u202e\\n");',
@@ -203,7 +203,7 @@ describe('skillcell exec', () => {
     const shown = await runMain(['exec', ...BEST_FLAGS, file], { cwd: folder.path, terminal: true });
     expect(shown.stdout).toBe('\\x1b]0;x\\x07é\\r\\u{202e}\n');
     expect(shown.stderr).toContain('\\x1b[2J\n');
-    // What we write ourselves is escaped in any case.
+    // Lines of skillcell itself are always escaped.
     const error = await runMain(['exec', ...BEST_FLAGS, write('throws.mjs', 'throw new Error("\\u001b[2J")')], {
       cwd: folder.path,
     });
@@ -225,7 +225,7 @@ describe('skillcell exec', () => {
       { cwd: folder.path },
     );
     const [first] = (await once(child.stdout!, 'data')) as [Buffer];
-    // The program goes on for ever: what it wrote is here before its end.
+    // The program never ends: its output arrives before its end.
     expect(first.toString()).toBe('up\n');
     child.kill('SIGINT');
     expect(await once(child, 'close')).toEqual([130, null]);

@@ -50,7 +50,7 @@ describe('the folder of a skill', () => {
     [['--into', '../other'], '../other/skillcell.lock.json', '../other/alpha'],
     [['--lock', 'below/own.json'], 'below/own.json', 'below/.agents/skills/alpha'],
     [['--user'], '../home/.agents/skillcell.lock.json', '../home/.agents/skills/alpha'],
-  ])('is shown as it is found from where the command was given (%j)', async (flags, lock, place) => {
+  ])('is shown as seen from the working folder (%j)', async (flags, lock, place) => {
     mkdirSync(join(scene, 'other'));
     mkdirSync(join(scene, 'home'));
     writeSkill(join(scene, 'source/alpha'), 'alpha', 'First.');
@@ -89,7 +89,7 @@ describe('built-in skills', () => {
     expect(idsOf(await skills('list', '--frozen', '--json'))).not.toContain('public.chart');
   });
 
-  it('of another version of the package are neither verified nor approved, until somebody takes and approves them', async () => {
+  it('of another version of the package are neither verified nor approved, until they are updated and approved', async () => {
     const builtinFolder = join(scene, 'package');
     const cache = openTreeCache(join(scene, 'cache'));
     cpSync(BUILTIN_FOLDER, builtinFolder, { recursive: true });
@@ -114,7 +114,7 @@ describe('built-in skills', () => {
     cache.close();
   });
 
-  it('are approved by no name that nothing has, and nothing is written then', async () => {
+  it('are not approved by an unknown name, and nothing is written then', async () => {
     expect(await skills('approve', 'public.nothing', '--as', 'Ana')).toMatchObject({ code: 2 });
     expect(await skills('approve', '--as', 'Ana')).toMatchObject({ code: 2 });
     expect(readdirSync(project)).toEqual([]);
@@ -122,7 +122,7 @@ describe('built-in skills', () => {
 });
 
 describe('skillcell skills update', () => {
-  it('shows what comes against what was locked, and replaces nothing that somebody has edited', async () => {
+  it('shows the difference to the locked version, and replaces no edited skill', async () => {
     writeSkill(join(scene, 'source/units'), 'units', 'Give SI units.');
     await skills('add', '../source');
     await skills('approve', 'units', '--as', 'Ana');
@@ -143,10 +143,10 @@ describe('skillcell skills update', () => {
     expect(await skills('update', '--force')).toMatchObject({ code: 0 });
     expect(readLock(lockFile)?.get('custom.units')?.approval).toBeNull();
     const shown = await skills('show', 'units', '--frozen', '--root', '.agents/skills');
-    expect([shown.code, shown.stderr]).toEqual([2, expect.stringContaining('nobody has approved its bytes')]);
+    expect([shown.code, shown.stderr]).toEqual([2, expect.stringContaining('its bytes are not approved')]);
   });
 
-  it('changes nothing where the source is down, or has the skill no more', async () => {
+  it('changes nothing if the source is down, or no longer has the skill', async () => {
     writeSkill(join(scene, 'source/units'), 'units', 'Give SI units.');
     writeSkill(join(scene, 'source/other'), 'other', 'Other.');
     await skills('add', '../source');
@@ -161,7 +161,7 @@ describe('skillcell skills update', () => {
   });
 });
 
-describe('what --frozen leaves out', () => {
+describe('a skill that --frozen leaves out', () => {
   const frozen = ['--frozen', '--descriptor', 'bundle.json'];
   const approve = async (...refs: string[]): Promise<unknown> => await skills('approve', ...refs, '--as', 'Ana');
 
@@ -179,12 +179,12 @@ describe('what --frozen leaves out', () => {
     await skills('add', '../source');
   });
 
-  it('is named where it is imported, however deep, with the advice that helps', async () => {
+  it('is reported where it is imported, however deep, with useful advice', async () => {
     await approve('report', 'units');
     const said = await skills('render', 'custom.report', ...frozen);
     expect([said.code, said.stderr]).toEqual([0, expect.stringContaining('import.unknown')]);
     expect(said.stderr).toContain('lock.not-approved');
-    expect(said.stderr).toContain('custom.deep is not loaded: nobody has approved its bytes.');
+    expect(said.stderr).toContain('custom.deep is not loaded: its bytes are not approved.');
     const { diagnostics } = JSON.parse((await skills('render', 'custom.report', ...frozen, '--json')).stdout) as {
       diagnostics: { code: string; skill?: string }[];
     };
@@ -193,7 +193,7 @@ describe('what --frozen leaves out', () => {
     expect((await skills('render', 'custom.report', ...frozen)).stderr).toBe('');
   });
 
-  it('is in the result of a job that has a skill which imports it, and is said once to people', async () => {
+  it('is in the result of a job whose skill imports it, and is noted once on stderr', async () => {
     await approve('report', 'units');
     writeFileSync(join(project, 'program.mjs'), 'console.log(1);\n');
     const argv = ['exec', 'program.mjs', '--skill', 'custom.report', ...frozen, ...BEST_FLAGS];
@@ -205,9 +205,9 @@ describe('what --frozen leaves out', () => {
     expect([code, stderr.match(/lock\.not-approved/g)]).toEqual([0, ['lock.not-approved']]);
   });
 
-  it('is said beside a graph, an export and an explanation', async () => {
+  it('is reported beside a graph, an export and an explanation', async () => {
     await approve('report', 'units');
-    const said = 'custom.deep is not loaded: nobody has approved its bytes.';
+    const said = 'custom.deep is not loaded: its bytes are not approved.';
     expect((await skills('graph', 'custom.report', ...frozen)).stderr).toContain(said);
     expect((await skills('export', 'custom.report', '--to', 'claude', ...frozen)).stderr).toContain(said);
     expect((await skills('explain', 'custom.report', ...frozen)).stdout).toContain(said);
@@ -220,21 +220,21 @@ describe('what --frozen leaves out', () => {
       const { code, stderr } = await skills('render', ref, ...frozen);
       expect([code, stderr]).toEqual([
         2,
-        expect.stringContaining('Cannot use the skill: nobody has approved its bytes, got custom.units.') as string,
+        expect.stringContaining('Cannot use the skill: its bytes are not approved, got custom.units.') as string,
       ]);
       expect(stderr).not.toContain('custom.report is not loaded');
     },
   );
 
-  it('is told with the id that is locked, where the folder gives another one', async () => {
+  it('is reported with its locked id if the folder gives another one', async () => {
     await approve('deep');
     const list = async (): Promise<string> => (await skills('list', '--frozen', '--root', '.agents/skills')).stderr;
     expect(await list()).toContain(
-      'public.units is not loaded: nobody has approved its bytes, which are locked as custom.units.',
+      'public.units is not loaded: its bytes are not approved, but locked as custom.units.',
     );
     writeSkill(join(project, '.agents/skills/units'), 'units', 'Other.');
     expect(await list()).toContain(
-      'public.units is not loaded: its bytes are not those that are locked as custom.units.',
+      'public.units is not loaded: its bytes are not the bytes that are locked as custom.units.',
     );
   });
 });
@@ -262,7 +262,7 @@ describe('skills-lock.json', () => {
     expect(await skills('verify')).toMatchObject({ code: 1, stdout: expect.stringContaining('CHANGED') as string });
   });
 
-  it('is compared beside a lock file of ours, but for the folders that this one has', async () => {
+  it('is compared beside our lock file, except for the folders in ours', async () => {
     const theirs = '.agents/skills/theirs';
     writeFileSync(
       join(project, 'skills-lock.json'),

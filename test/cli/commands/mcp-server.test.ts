@@ -30,15 +30,15 @@ async function mcp(...argv: string[]): Promise<MainRun> {
 describe('skillcell mcp', () => {
   it.each<[string, string[], number, string]>([
     ['a port without a token', ['--http', '0'], 2, 'clients need a token: add --token-file FILE'],
-    ['a port that is none', ['--http', '70000', '--token-file', 'x'], 2, 'a whole number of the port from 0 to 65535'],
-    ['a token without a port', ['--token-file', 'x'], 2, 'it is for --http PORT'],
-    ['a token that is not there', ['--http', '0', '--token-file', 'none'], 2, 'there is no such file'],
-    ['a flag that it does not have', ['--output', 'out'], 2, 'there is no flag --output'],
+    ['an invalid port', ['--http', '70000', '--token-file', 'x'], 2, 'a whole number of the port from 0 to 65535'],
+    ['a token without a port', ['--token-file', 'x'], 2, 'it works only with --http PORT'],
+    ['a missing token file', ['--http', '0', '--token-file', 'none'], 2, 'there is no such file'],
+    ['an unknown flag', ['--output', 'out'], 2, 'there is no flag --output'],
     ['an operand', ['serve'], 2, 'it takes no operands'],
-    ['a runner that is none', ['--runner', 'podman'], 2, '--runner must be one of auto, local, docker'],
+    ['an unknown runner', ['--runner', 'podman'], 2, '--runner must be one of auto, local, docker'],
     ['a budget of 0', ['--timeout', '0'], 2, 'it must be a number of seconds'],
-    ['a pool that is none', ['--pool', 'x'], 2, 'a whole number of sandboxes from 0 to 100'],
-    ['a descriptor that is not there', ['--descriptor', 'none.json'], 2, 'there is no such file'],
+    ['an invalid pool', ['--pool', 'x'], 2, 'a whole number of sandboxes from 0 to 100'],
+    ['a missing descriptor', ['--descriptor', 'none.json'], 2, 'there is no such file'],
   ])('refuses %s', async (_what, argv, code, message) => {
     const run = await mcp(...argv);
     expect(run).toMatchObject({ code, stdout: '' });
@@ -59,14 +59,14 @@ describe('skillcell mcp', () => {
     'line\nline-0123456789abcdef',
     'ümlaut-0123456789abcdef',
     'x'.repeat(600),
-  ])('refuses a token that a header cannot hold, or that is guessed: %j', async (text) => {
+  ])('refuses a token that a header cannot hold, or that can be guessed: %j', async (text) => {
     const run = await mcp('--http', '0', '--token-file', tokenFile(text));
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain('--token-file');
     if (text !== '') expect(run.stderr).not.toContain(text);
   });
 
-  it('refuses a token in what is no file', async () => {
+  it('refuses a token that is not in a regular file', async () => {
     mkdirSync(join(folder, 'directory'));
     symlinkSync('/dev/zero', join(folder, 'device'));
     for (const name of ['directory', 'device']) {
@@ -74,7 +74,7 @@ describe('skillcell mcp', () => {
     }
   });
 
-  it('says so where the port is taken', async () => {
+  it('reports a port that is taken', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
@@ -84,7 +84,7 @@ describe('skillcell mcp', () => {
     expect(run.stderr).toContain(`Cannot listen on 127.0.0.1`);
   });
 
-  it('ends well when its client closes the streams, and says nothing', async () => {
+  it('ends silently with exit code 0 when its client closes the streams', async () => {
     expect(await runCli(['mcp', ...BEST_FLAGS])).toEqual({ code: 0, signal: null, stdout: '', stderr: '' });
   });
 

@@ -47,7 +47,7 @@ describe('skillcell exec --mcp', () => {
     },
   );
 
-  it('gives it none without --tool', async () => {
+  it('gives the program no tools without --tool', async () => {
     const code = `${CALL.split('\n')[0]}\nawait tools.crm.add({ a: 1, b: 2 }).catch((error) => console.log(error.code));`;
     expect(await exec({ mcpServers: SERVER }, code, [])).toMatchObject({ code: 0, stdout: 'tool.not-allowed\n' });
   });
@@ -65,7 +65,7 @@ describe('skillcell exec --mcp', () => {
     });
   });
 
-  it('replaces them in an address as well, and in no type, which messages show', async () => {
+  it('replaces variables in an address as well, but not in a type, which messages show', async () => {
     const server = await startHttpServer('v2-server');
     try {
       const env = { PORT_OF_TEST: new URL(server.url).port, TYPE_OF_TEST: SECRET };
@@ -84,8 +84,8 @@ describe('skillcell exec --mcp', () => {
 
   it.each([
     ['an argument', ['fails', '${KEY_OF_TEST}']],
-    ['a part of one', ['fails', '--key=${KEY_OF_TEST}']],
-  ])('repeats in no message what they put into %s', async (_what, args) => {
+    ['a part of an argument', ['fails', '--key=${KEY_OF_TEST}']],
+  ])('repeats in no message the value of a variable in %s', async (_what, args) => {
     const server = { command: process.execPath, args: [serverFile('hostile-server'), ...args] };
     const { code, stderr } = await exec({ mcpServers: { crm: server } }, CALL, [], { KEY_OF_TEST: SECRET });
     expect(code).toBe(3);
@@ -93,7 +93,7 @@ describe('skillcell exec --mcp', () => {
     expect(stderr).not.toContain(SECRET);
   });
 
-  it('says what was left out', async () => {
+  it('reports tools that were left out', async () => {
     const { code, stderr } = await exec(
       { mcpServers: { crm: program('hostile-server', ['bad-schema']) } },
       'console.log(1)',
@@ -159,7 +159,7 @@ describe('a file of MCP servers that cannot be used', () => {
     expect(stdout + stderr).not.toContain(SECRET);
   });
 
-  it('is file.unreadable where there is none', async () => {
+  it('is file.unreadable if it does not exist', async () => {
     const { code, stderr } = await runMain(['exec', '-', ...JOB, '--mcp', 'other.json'], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringContaining('Cannot read --mcp: there is no such file')]);
   });

@@ -147,11 +147,7 @@ describe('skillcell skills pack', () => {
       'Cannot read DIR: it holds no SKILL.md, got ".".\nName the folder of one skill,',
     ],
     ['an existing file', ['pack', 'units', '-o', 'file.zip'], 'something is there already, and stays as it is'],
-    [
-      'a missing folder',
-      ['pack', 'units', '-o', 'no/x.zip'],
-      'it must be a new name in an existing folder',
-    ],
+    ['a missing folder', ['pack', 'units', '-o', 'no/x.zip'], 'it must be a new name in an existing folder'],
     ['another format', ['pack', 'units', '-o', 'x.tar.gz'], 'it must end in .zip or .skill'],
     ['no value', ['pack', 'units', '-o'], '--output needs a value'],
     ['a flag of another command', ['pack', 'units', '-j'], 'there is no flag -j'],

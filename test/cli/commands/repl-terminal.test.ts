@@ -27,7 +27,7 @@ afterEach(() => {
 /** A command line at a terminal of its own. */
 interface AtTerminal {
   type(keys: string): void;
-  /** Waits for a text behind all that was waited for before. */
+  /** Waits for a text after all texts that were waited for before. */
   shows(text: string): Promise<void>;
   ends(): Promise<{ code: number; screen: string }>;
 }
@@ -53,7 +53,7 @@ function startRepl(...argv: string[]): AtTerminal {
   };
 }
 
-it('throws away at Ctrl-C what is typed, stops what runs, and ends at .exit with all that was made', async (context) => {
+it('Ctrl-C discards typed lines or stops a run, and .exit ends the session with all earlier definitions', async (context) => {
   requireHere(context, MISSING_SCRIPT);
   const terminal = startRepl('--session-out', 'out.tar');
   await terminal.shows('javascript> ');
@@ -82,12 +82,12 @@ it('throws away at Ctrl-C what is typed, stops what runs, and ends at .exit with
   terminal.type('.exit\r');
   const { code, screen } = await terminal.ends();
   expect(screen).not.toContain('Cannot');
-  // A run failed: the one that was stopped.
+  // One run failed: the stopped one.
   expect(code).toBe(1);
   expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('');
 });
 
-it('ends at Ctrl-D, and runs no block that is open', async (context) => {
+it('Ctrl-D ends the session without running an open block', async (context) => {
   requireHere(context, MISSING_SCRIPT);
   const terminal = startRepl('--session-out', 'out.tar');
   await terminal.shows('javascript> ');

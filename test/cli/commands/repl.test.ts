@@ -23,12 +23,12 @@ const repl = (stdin: string, ...argv: string[]): ReturnType<typeof runMain> =>
   runMain(['repl', '--runner', 'local', ...BEST_FLAGS, ...argv], { stdin, cwd });
 
 describe('skillcell repl', () => {
-  it('runs pieces with what ran before, and shows values, results and output', async () => {
+  it('runs pieces in one shared state, and shows values, results and output', async () => {
     const { code, stdout, stderr } = await repl(
       'const f = (x) => {\n  return x * 2;\n};\nf(21)\nconsole.log("said")\nnew Set([1])\n"text"\n',
     );
     expect(stdout).toBe('42\nsaid\nSet(1) { 1 }\n"text"\n');
-    expect(stderr).toMatch(/^runner local, isolation \w+; \.help tells what there is\n$/);
+    expect(stderr).toMatch(/^runner local, isolation \w+; \.help lists the commands\n$/);
     expect(code).toBe(0);
   });
 
@@ -36,11 +36,11 @@ describe('skillcell repl', () => {
     const { code, stdout, stderr } = await repl('const x = 1;\nthrow new Error("no")\nprocess.exit(0)\ntypeof x\n');
     expect(stdout).toBe('"undefined"\n');
     expect(stderr).toContain('Uncaught Error: no\n    at cell-2:1:7\nrun 2: failed\n');
-    expect(stderr).toContain('epoch 1 is over: what was defined is lost, files are kept\n');
+    expect(stderr).toContain('epoch 1 is over: definitions are lost, files are kept\n');
     expect(code).toBe(1);
   });
 
-  it('takes blocks of Python to an empty line, and the end of its input', async (context) => {
+  it('ends a block of Python at an empty line, and at the end of its input', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const { code, stdout } = await repl(
       'def f(x):\n  return x + 1\n\nfor i in range(2):\n  print(f(i))',
@@ -62,7 +62,7 @@ describe('skillcell repl', () => {
     expect(code).toBe(1);
   });
 
-  it('packs its working folder, begins with one, and lists it', async () => {
+  it('packs its working folder, starts from one, and lists it', async () => {
     await repl("require('node:fs').writeFileSync('made.txt', 'made')\n", '--session-out', 'out.tar');
     expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('made.txt\n');
     const { stderr, stdout } = await repl(
@@ -87,7 +87,7 @@ describe('skillcell repl', () => {
     expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('out/report.md\n');
   });
 
-  it('runs nothing behind .exit', async () => {
+  it('runs nothing after .exit', async () => {
     const { code, stdout } = await repl('1 + 1\n.exit\n2 + 2\n', '--session-out', 'out.tar');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '2\n' });
     expect(existsSync(join(cwd, 'out.tar'))).toBe(true);
@@ -98,8 +98,8 @@ describe('skillcell repl', () => {
     ['below a file', 'file/out.tar'],
     ['a link', 'link'],
     ['no name', ''],
-    ['where no user makes files', '/proc/out.tar'],
-    ['a name that no system takes', 'n'.repeat(256)],
+    ['a folder that takes no files', '/proc/out.tar'],
+    ['a name that is too long', 'n'.repeat(256)],
   ])('refuses a place for its working folder before anything runs: %s', async (_name, place) => {
     mkdirSync(join(cwd, 'folder'));
     writeFileSync(join(cwd, 'file'), '');
@@ -109,7 +109,7 @@ describe('skillcell repl', () => {
     expect(stderr).toContain('Cannot use --session-out: it must be a file, or a new one in a folder');
   });
 
-  it('says what kept the working folder from being written, when that is seen at the end only', async () => {
+  it('reports why the working folder could not be written at the end', async () => {
     const stdin = `require('node:fs').mkdirSync(${JSON.stringify(join(cwd, 'out.tar', 'in'))}, { recursive: true });\n1\n`;
     const argv = ['repl', '--runner', 'local', '--isolation', 'none', '--session-out', 'out.tar'];
     const { code, stdout, stderr } = await runMain(argv, { stdin, cwd });
@@ -117,7 +117,7 @@ describe('skillcell repl', () => {
     expect(stderr).toContain(`Cannot write the working folder: EISDIR, got "${join(cwd, 'out.tar')}".`);
   });
 
-  it('begins with what tar has packed', async () => {
+  it('starts from an archive of tar', async () => {
     execFileSync('sh', ['-c', 'mkdir -p in/deep && echo deep >in/deep/a.txt && tar -cf in.tar -C in .'], { cwd });
     expect(
       (await repl("require('node:fs').readFileSync('deep/a.txt', 'utf8')\n", '--session-in', 'in.tar')).stdout,
@@ -127,10 +127,7 @@ describe('skillcell repl', () => {
   it.each([
     ['a path that leaves the folder', tarEntry({ name: '../up', content: 'x' })],
     ['an absolute path', tarEntry({ name: '/etc/up', content: 'x' })],
-    [
-      'a name that is there twice',
-      Buffer.concat([tarEntry({ name: 'a', content: 'x' }), tarEntry({ name: 'a', content: 'y' })]),
-    ],
+    ['a duplicate name', Buffer.concat([tarEntry({ name: 'a', content: 'x' }), tarEntry({ name: 'a', content: 'y' })])],
     [
       'a file for a folder',
       Buffer.concat([tarEntry({ name: 'a', content: 'x' }), tarEntry({ name: 'a/b', content: 'y' })]),
@@ -145,7 +142,7 @@ describe('skillcell repl', () => {
     expect(code).toBe(2);
   });
 
-  it('leaves nothing where it is interrupted before it began', async () => {
+  it('leaves nothing if it is interrupted before it begins', async () => {
     const stdin = new PassThrough();
     const running = startMain(['repl', '--runner', 'local', ...BEST_FLAGS, '--session-out', 'out.tar'], { stdin, cwd });
     stdin.write('const x = 1;\n');
@@ -154,7 +151,7 @@ describe('skillcell repl', () => {
     expect(existsSync(join(cwd, 'out.tar'))).toBe(false);
   });
 
-  it('stops what runs and writes its working folder where it is interrupted, and runs nothing more', async () => {
+  it('stops the run and writes its working folder on an interruption, and runs nothing more', async () => {
     const stdin = new PassThrough();
     const stdout = new Collector();
     const argv = ['repl', '--runner', 'local', ...BEST_FLAGS, '--session-out', 'out.tar'];
@@ -171,7 +168,7 @@ describe('skillcell repl', () => {
   });
 });
 
-it('isOpen() tells what asks for more lines', () => {
+it('isOpen() tells whether code needs more lines', () => {
   for (const [language, code, open] of [
     ['javascript', 'f(', true],
     ['javascript', 'f()', false],

@@ -28,14 +28,14 @@ const run = (...argv: string[]): ReturnType<typeof runMain> =>
 const KIT = ['custom.kit', 'scripts/say.sh', '--descriptor', 'skills.json'];
 
 describe('skillcell skills run', () => {
-  it('runs a script with what follows --, and says what came of it', async () => {
+  it('runs a script with the words after --, and prints its outcome', async () => {
     const { code, stdout, stderr } = await run(...KIT, '--output', 'made', '--', '--json', '', '*', 'a b', '--');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '--json||*|a b|--|' });
     expect(stderr).toContain('outcome: succeeded (exit code 0');
     expect(readFileSync(join(cwd, 'made', 'made.txt'), 'utf8')).toBe('\n');
   });
 
-  it('prints the result of a job of its kind with --json, and ends with 1 where the script failed', async () => {
+  it('prints the result of a script job with --json, and ends with 1 if the script failed', async () => {
     const { code, stdout, stderr } = await run(...KIT, '--arg', 'first', '--env', 'CODE=3', '--json', '--', 'second');
     const result = JSON.parse(stdout) as JobResult;
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.not.stringContaining('outcome') as string });

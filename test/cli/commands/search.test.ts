@@ -27,7 +27,7 @@ const search = (...argv: string[]): Promise<MainRun> =>
   runMain(['skills', 'search', '--root', library.root, ...argv], { env: { XDG_CACHE_HOME: cache } });
 
 describe('skillcell skills search', () => {
-  it('prints what it found and where, and on stderr by which words', async () => {
+  it('prints the hits with their places, and the words on stderr', async () => {
     expect(await search('a letter that says hello')).toEqual({
       code: 0,
       stdout: expect.stringMatching(
@@ -67,7 +67,7 @@ describe('skillcell skills search', () => {
     });
   });
 
-  it('as a process warns of nothing, and says with exit code 3 where this Node cannot search', async () => {
+  it('as a process prints no warning, and ends with exit code 3 if this Node cannot search', async () => {
     const env = { XDG_CACHE_HOME: cache };
     const argv = ['skills', 'search', 'letters', '--root', library.root, '--json'];
     expect(await runCli(argv, { env })).toMatchObject({ code: 0, stderr: '' });

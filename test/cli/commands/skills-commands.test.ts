@@ -80,8 +80,8 @@ describe('skillcell skills list', () => {
   });
 });
 
-describe('skillcell skills list of what is not there', () => {
-  it('ends with 1 and says where skills are that were not found', async () => {
+describe('skillcell skills list of missing skills', () => {
+  it('ends with 1 and names skills that lie too deep', async () => {
     addSkill('deep/1/2/3/4/5/6/far', ['name: far', 'description: Far.']);
     const run = await runMain(['skills', 'list', '--root', 'deep'], { cwd });
     expect(run).toMatchObject({ code: 1, stdout: '[SKILL CATALOG]\n(no skills)\n' });
@@ -172,7 +172,7 @@ describe('skillcell skills show', () => {
     ]);
   });
 
-  it('tells, as render does, what was found in the skills that it shows, each once, and nothing of others', async () => {
+  it('prints the findings of the shown skills, as render does, each once, and none of others', async () => {
     addSkill('skills/public/odd', [
       'name: other',
       'description: O.',
@@ -191,7 +191,7 @@ describe('skillcell skills show', () => {
     ];
     expect(await codes('show', 'odd')).toEqual(ofOdd);
     expect(await codes('render', 'odd')).toEqual(['warning skill.field-type public/base/SKILL.md:4:1', ...ofOdd]);
-    // A reference that fails is explained by what is wrong with the skill of that name.
+    // A failed reference is explained by the faults of the skill of that name.
     expect(await codes('show', 'bad')).toEqual([
       expect.stringMatching(/^error frontmatter\.yaml public\/bad\/SKILL\.md:\d/),
     ]);
@@ -237,7 +237,7 @@ describe('skillcell skills render', () => {
     expect(run.stderr).not.toContain('pdf-press');
   });
 
-  it('escapes what a terminal would act on, and only for a terminal', async () => {
+  it('escapes control characters, and only for a terminal', async () => {
     addSkill('skills/public/sly', ['name: sly', 'description: Sly.'], 'a\u001b[31mb');
     const argv = ['skills', 'render', 'sly', '--root', 'skills'];
     expect((await runMain(argv, { cwd })).stdout).toContain('a\u001b[31mb');
@@ -265,7 +265,7 @@ describe('skillcell skills match', () => {
     expect(plain.stdout).toMatch(/^tier 3\npublic\.chart {2}/);
   });
 
-  it('prints what authors wrote so that none forges a line or acts on a terminal', async () => {
+  it('prints texts of authors so that they forge no line and act on no terminal', async () => {
     const pattern = String.raw`"pie|\npublic.fake  mention:public.fake\e"`;
     addSkill('skills/public/a', ['description: A.', 'triggers:', `  patterns: [${pattern}]`]);
     const { stdout } = await runMain(['skills', 'match', 'a pie', '--root', 'skills'], { cwd });
@@ -319,7 +319,7 @@ describe('skillcell skills validate', () => {
     ]);
   });
 
-  it('prints names of folders so that none forges a line or acts on a terminal', async () => {
+  it('prints names of folders so that they forge no line and act on no terminal', async () => {
     const name = 'x\nvalid skills/fake\u001b[2J\u202e';
     addSkill(`skills/${name}/a`, ['name: b', 'description: A.']);
     const { stdout } = await runMain(['skills', 'validate', 'skills'], { cwd });
@@ -332,7 +332,7 @@ describe('skillcell skills validate', () => {
     expect(stderr).toContain('x\\nvalid skills/fake\\x1b[2J\\u{202e}/a/SKILL.md:2:1: ');
   });
 
-  it('goes by the specification with --strict', async () => {
+  it('applies the specification with --strict', async () => {
     addSkill('good', ['name: good', 'description: Good.', 'version: 1.0']);
     expect((await runMain(['skills', 'validate', 'good'], { cwd })).code).toBe(0);
     const strict = await runMain(['skills', 'validate', 'good', '--strict', '--json'], { cwd });
@@ -381,8 +381,8 @@ describe('skillcell skills descriptor', () => {
 });
 
 describe('skillcell doctor and sweep', () => {
-  it('says what the machine isolates, with advice for all that is missing', async () => {
-    // An engine is another test's: docker-host.test.ts.
+  it('reports the isolation levels of the machine, with advice for missing ones', async () => {
+    // Engines are tested in docker-host.test.ts.
     const env = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
     const { code, stdout } = await runMain(['doctor', '--json'], { env });
     const report = JSON.parse(stdout) as {
@@ -412,19 +412,19 @@ describe('skillcell doctor and sweep', () => {
     expect(plain.stdout).toContain(namespace ? 'Ready: jobs run at level namespace.' : 'No isolation here');
   });
 
-  it('reports what a sweep removed', async ({ skip }) => {
+  it('reports the leftovers that a sweep removed', async ({ skip }) => {
     let swept: MainRun;
     if (isClosed('/var/run/docker.sock'))
       skip('this user may not reach the Docker engine, so that a sweep ends with 3');
-    // What hosts of other tests left is swept as well, and may still be ending.
+    // The sweep also removes leftovers of other tests, whose hosts may still be ending.
     await until(async () => {
       swept = await runMain(['sweep', '--json']);
       return swept.code === 0;
-    }, 'a sweep of which nothing fails');
+    }, 'a sweep without failures');
     expect(asJson(swept!.stdout)).toEqual({ removed: expect.any(Array), failed: [], skipped: expect.any(Array) });
   });
 
-  it('ends a sweep with 3 when the engine is dead, and has swept the rest', async () => {
+  it('ends a sweep with 3 when the engine is dead, after it has swept the rest', async () => {
     const { code, stdout, stderr } = await runCli(['sweep', '--json'], {
       env: { DOCKER_HOST: 'unix:///nowhere/engine.sock' },
     });
@@ -434,7 +434,7 @@ describe('skillcell doctor and sweep', () => {
       error: {
         code: 'runner.unavailable',
         message: `Cannot remove everything that dead processes left: ${reason}, got runner docker.`,
-        hint: expect.stringMatching(/^\d+ removed, what else is left is not known\. /),
+        hint: expect.stringMatching(/^\d+ removed, the rest is unknown\. /),
       },
     });
   });

@@ -44,7 +44,7 @@ const listed = async (...argv: string[]): Promise<string[]> => {
 const trustPath = (): string => join(home, '.config', 'skillcell', 'trust.json');
 
 describe('--sources', () => {
-  it('reads the home and the project only when asked, the later folder winning', async () => {
+  it('reads the home and the project only on request, and the later folder wins', async () => {
     writeTree(home, {
       '.claude/skills/a/SKILL.md': skill('a', 'Claude.\n'),
       '.agents/skills/a/SKILL.md': skill('a', 'Agents.\n'),
@@ -62,7 +62,7 @@ describe('--sources', () => {
     expect((await run('skills', 'show', 'custom.b', '--sources', 'user,project')).stdout).toContain('Of the project.');
   });
 
-  it('reads, and names, the folders of a home once where that is the project, by whatever name', async () => {
+  it('reads and lists the folders of a home once if it is also the project, by any name', async () => {
     writeTree(scene, { 'elsewhere/a/SKILL.md': skill('a') });
     mkdirSync(join(home, '.agents'));
     symlinkSync(join(scene, 'elsewhere'), join(home, '.agents/skills'));
@@ -75,7 +75,7 @@ describe('--sources', () => {
     expect([stderr, stdout]).toEqual(['', expect.stringContaining('custom.a') as string]);
   });
 
-  it('names a folder of the project that is a link to one of the home, and does not read it as one of the project', async () => {
+  it('names a folder of the project that is a link to one of the home, but does not read it as one of the project', async () => {
     writeTree(home, { '.agents/skills/a/SKILL.md': skill('a') });
     mkdirSync(join(project, '.agents'));
     symlinkSync(join(home, '.agents/skills'), join(project, '.agents/skills'));
@@ -83,7 +83,7 @@ describe('--sources', () => {
     expect((await run('skills', 'list', '--sources', 'user,project')).stderr).toContain('trust.outside');
   });
 
-  it('ends a change of skills that was killed between the old folder and the new one', async () => {
+  it('completes a change of skills that was killed between the old folder and the new one', async () => {
     writeTree(project, { 'source/a/SKILL.md': skill('a') });
     expect((await run('skills', 'add', './source', '--user')).code).toBe(0);
     const agents = join(home, '.agents');
@@ -97,7 +97,7 @@ describe('--sources', () => {
     expect(existsSync(staging)).toBe(false);
   });
 
-  it('refuses what is no source, and a root of built-in skills that are not among them', async () => {
+  it('refuses unknown sources, and a root of built-in skills that are not among the sources', async () => {
     for (const argv of [
       ['--sources', 'home'],
       ['--sources', ''],
@@ -130,14 +130,14 @@ describe('--sources', () => {
     }
   });
 
-  it('takes a home from HOME only where that is an absolute path', async () => {
+  it('takes a home from HOME only if it is an absolute path', async () => {
     writeTree(home, { '.agents/skills/a/SKILL.md': skill('a') });
     writeTree(project, { 'home/.agents/skills/z/SKILL.md': skill('z') });
     const { stdout } = await runMain(['skills', 'sources', '--json'], { cwd: project, env: { HOME: 'home' } });
     expect(stdout).not.toContain(join(project, 'home'));
   });
 
-  it('reads folders of the user that are links, and no folder of a project that is one', async () => {
+  it('reads linked folders of the user, but not those of a project', async () => {
     writeTree(scene, { 'elsewhere/a/SKILL.md': skill('a'), 'elsewhere/b/SKILL.md': skill('b') });
     mkdirSync(join(home, '.agents'));
     symlinkSync(join(scene, 'elsewhere'), join(home, '.agents', 'skills'));
@@ -151,7 +151,7 @@ describe('--sources', () => {
 });
 
 describe('skills trust', () => {
-  it('takes the trust away with a changed byte, an added file, a new skill, and not with what is no skill', async () => {
+  it('ends the trust with a changed byte, an added file or a new skill, but not with files outside of skills', async () => {
     const file = join(project, '.agents', 'skills', 'a', 'SKILL.md');
     for (const change of [
       () => writeFileSync(file, skill('a', 'TEXT.\n')),
@@ -172,14 +172,14 @@ describe('skills trust', () => {
     }
   });
 
-  it('follows where that is asked for', async () => {
+  it('follows changes on request', async () => {
     writeTree(project, { '.agents/skills/a/SKILL.md': skill('a') });
     await run('skills', 'trust', '--follow');
     writeTree(project, { '.agents/skills/b/SKILL.md': skill('b') });
     expect(await listed('--sources', 'project')).toEqual(['custom.a', 'custom.b']);
   });
 
-  it('is kept for its owner alone, listed, and taken back', async () => {
+  it('is kept for its owner alone, listed, and revoked', async () => {
     writeTree(project, { '.agents/skills/a/SKILL.md': skill('a') });
     await run('skills', 'trust');
     expect(lstatSync(trustPath()).mode & 0o777).toBe(0o600);
@@ -190,7 +190,7 @@ describe('skills trust', () => {
     expect(await listed('--sources', 'project')).toEqual([]);
   });
 
-  it('goes by the canonical path', async () => {
+  it('holds for the canonical path', async () => {
     writeTree(project, { '.agents/skills/a/SKILL.md': skill('a') });
     symlinkSync(project, join(scene, 'alias'));
     await runMain(['skills', 'trust', join(scene, 'alias')], { cwd: scene, env: { HOME: home } });
@@ -219,7 +219,7 @@ describe('skills trust', () => {
       },
       'it is no regular file',
     ],
-  ])('trusts nobody where the file %s, and says so', async (_, damage, reason) => {
+  ])('trusts no project if the file %s, and says so', async (_, damage, reason) => {
     writeTree(project, { '.agents/skills/a/SKILL.md': skill('a') });
     await run('skills', 'trust');
     damage();
@@ -227,12 +227,12 @@ describe('skills trust', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(`No project is trusted: ${reason}`)]);
     expect((await run('skills', 'sources')).stdout).toContain('no project is trusted');
     expect((await run('skills', 'trust', '--list')).stderr).toContain(reason);
-    // Nothing is written over what somebody else may have put there.
+    // A file that another user may have put there is not overwritten.
     expect((await run('skills', 'trust')).code).toBe(2);
   });
 
-  it('trusts nobody where the file belongs to another user', async (context) => {
-    if (process.getuid?.() !== 0) return context.skip('only root can make one');
+  it('trusts no project if the file belongs to another user', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('only root can create such a file');
     writeTree(project, { '.agents/skills/a/SKILL.md': skill('a') });
     await run('skills', 'trust');
     chownSync(trustPath(), 12_345, 12_345);
@@ -240,7 +240,7 @@ describe('skills trust', () => {
     expect(await listed('--sources', 'project')).toEqual([]);
   });
 
-  it('loses nothing of two who write at once', async () => {
+  it('keeps all entries of concurrent writers', async () => {
     const names = Array.from({ length: 8 }, (_, number) => join(scene, `project-${number}`));
     for (const name of names) writeTree(name, { '.agents/skills/a/SKILL.md': skill('a') });
     await Promise.all(names.map((name) => runMain(['skills', 'trust'], { cwd: name, env: { HOME: home } })));
@@ -250,7 +250,7 @@ describe('skills trust', () => {
 });
 
 describe('skills sources', () => {
-  it('says what is read, what is not, and why', async () => {
+  it('says which folders are read, and why others are not', async () => {
     writeTree(home, { '.agents/skills/a/SKILL.md': skill('a') });
     writeTree(project, { '.agents/skills/b/SKILL.md': skill('b') });
     const before = (await run('skills', 'sources')).stdout.split('\n');
@@ -306,7 +306,7 @@ describe('skills sources and loading', () => {
       'trust.ignored',
     ],
     ['has a change that was killed', [['trust']], killedChange, null, undefined],
-  ])('read a project alike that %s', async (_, commands, prepare, reason, code) => {
+  ])('read a project alike if it %s', async (_, commands, prepare, reason, code) => {
     writeTree(project, { 'source/a/SKILL.md': skill('a') });
     expect((await run('skills', 'add', './source')).code).toBe(0);
     for (const argv of commands) await run('skills', ...argv);
@@ -324,7 +324,7 @@ describe('skills sources and loading', () => {
     expect(diagnostics[0]?.code).toBe(code);
   });
 
-  it('judge a project as it is once a change that was killed has been ended, and trust that', async () => {
+  it('judge and trust a project after they have completed a killed change', async () => {
     writeTree(project, { 'source/a/SKILL.md': skill('a') });
     await run('skills', 'add', './source');
     killedChange();

@@ -32,7 +32,7 @@ const skillcell = (...argv: string[]): Promise<MainRun> =>
 const add = (...argv: string[]): Promise<MainRun> => skillcell('add', `http://127.0.0.1:${server.port}`, ...argv);
 const taken = (): string[] => readdirSync(join(project, '.agents/skills'));
 
-/** Lists a skill with the digest of another text than it has. */
+/** Lists a skill with the digest of another text. */
 function lie(name: string): void {
   site.publish(name, skillText(name, 'Listed.'));
   site.files.set(`/.well-known/agent-skills/${name}/SKILL.md`, skillText(name, 'Other.'));
@@ -41,8 +41,8 @@ function lie(name: string): void {
 const SAID =
   'error source.skill bad/SKILL.md: The skill "bad" is not taken (store.changed): Cannot read the skill: its bytes have another digest than is listed, got bad.\n';
 
-describe('skillcell skills add, of a web site with a skill of another digest than is listed', () => {
-  it('names and leaves out that one, and takes the others', async () => {
+describe('skillcell skills add from a web site that lists a wrong digest of one skill', () => {
+  it('reports and leaves out that skill, and takes the others', async () => {
     site.publish('units', skillText('units'));
     lie('bad');
     site.publish('dates', skillText('dates'));
@@ -50,7 +50,7 @@ describe('skillcell skills add, of a web site with a skill of another digest tha
     expect(taken()).toEqual(['dates', 'units']);
   });
 
-  it('takes the one that is chosen', async () => {
+  it('takes another skill that is chosen', async () => {
     lie('bad');
     site.publish('units', skillText('units'));
     expect(await add('--skill', 'units')).toMatchObject({ code: 0, stderr: SAID });
@@ -61,7 +61,7 @@ describe('skillcell skills add, of a web site with a skill of another digest tha
     expect(listed.diagnostics).toEqual([expect.objectContaining({ code: 'source.skill', path: 'bad/SKILL.md' })]);
   });
 
-  it.each([['bad'], ['custom.bad']])('fails where %s is chosen, and writes nothing', async (name) => {
+  it.each([['bad'], ['custom.bad']])('fails if %s is chosen, and writes nothing', async (name) => {
     lie('bad');
     site.publish('units', skillText('units'));
     const { code, stderr } = await add('--skill', 'units', '--skill', name);
@@ -69,7 +69,7 @@ describe('skillcell skills add, of a web site with a skill of another digest tha
     expect(readdirSync(project)).toEqual([]);
   });
 
-  it('fails where there is no other one', async () => {
+  it('fails if there is no other skill', async () => {
     lie('bad');
     expect(await add()).toMatchObject({ code: 2, stderr: expect.stringContaining('\nCannot read the skill: its') });
     expect(readdirSync(project)).toEqual([]);
@@ -82,7 +82,7 @@ describe('skillcell skills add, of a web site with a skill of another digest tha
     expect(taken()).toEqual(['units']);
   });
 
-  it('fails as a whole where the site does not answer', async () => {
+  it('fails as a whole if the site does not answer', async () => {
     site.publish('units', skillText('units'));
     site.publish('gone', skillText('gone'));
     site.files.delete('/.well-known/agent-skills/gone/SKILL.md');
@@ -90,7 +90,7 @@ describe('skillcell skills add, of a web site with a skill of another digest tha
     expect(readdirSync(project)).toEqual([]);
   });
 
-  it('updates the others, says of that one why it is gone, and installs it no more', async () => {
+  it('updates the others, says why that skill is gone, and no longer installs it', async () => {
     for (const name of ['bad', 'units']) site.publish(name, skillText(name));
     expect((await add()).code).toBe(0);
     lie('bad');

@@ -28,7 +28,7 @@ const read = (path: string): string => readFileSync(join(cwd, path), 'utf8');
 const validate = (...argv: string[]): ReturnType<typeof runMain> => runMain(['skills', 'validate', ...argv], { cwd });
 
 describe('skillcell skills validate --fix', () => {
-  it('mends a file in its place, with its rights, and says what it did', async () => {
+  it('fixes a file in place, keeps its mode, and lists the fixes', async () => {
     write('pdf-press/skill.md', BROKEN);
     write('pdf-press/compact.md', 'a\u202eb\n');
     chmodSync(join(cwd, 'pdf-press/skill.md'), 0o751);
@@ -58,7 +58,7 @@ valid pdf-press (custom.pdf-press)
     expect((await validate('.', '--fix')).stdout).toBe('valid pdf-press (custom.pdf-press)\n');
   });
 
-  it('prints it as JSON, and judges what is left', async () => {
+  it('prints the fixes as JSON, and validates the result', async () => {
     write('pdf-press/SKILL.md', '\uFEFF---\nname: x\n---\n');
     const { code, stdout } = await validate('pdf-press/SKILL.md', '--fix', '--json', '--strict');
     expect(code).toBe(1);
@@ -72,7 +72,7 @@ valid pdf-press (custom.pdf-press)
     });
   });
 
-  it('follows no link, and renames over nothing', async () => {
+  it('follows no link, and overwrites nothing by a rename', async () => {
     write('elsewhere.md', BROKEN);
     symlinkSync('../elsewhere.md', join(cwd, 'pdf-press/SKILL.md'));
     write('pdf-press/skill.md', '---\nname: pdf-press\ndescription: x\n---\n');
@@ -81,7 +81,7 @@ valid pdf-press (custom.pdf-press)
     expect(readdirSync(join(cwd, 'pdf-press'))).toEqual(['SKILL.md', 'skill.md']);
   });
 
-  it('removes what a run that died has left, which would be a file of the skill', async () => {
+  it('removes the leftovers of a dead run, which would be files of the skill', async () => {
     write('pdf-press/SKILL.md', BROKEN);
     write('pdf-press/.000000000000-1-1-1-ab.part', 'half');
     await validate('.', '--fix');

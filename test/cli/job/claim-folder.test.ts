@@ -37,7 +37,7 @@ describe('claimFolder()', () => {
     expect(await first?.generate(request, live)).toEqual({ text: 'a' });
   });
 
-  it('asks for nothing where the folder cannot be made', async () => {
+  it('sends no request if the folder cannot be made', async () => {
     mkdirSync(join(folder, 'a'));
     writeFileSync(join(folder, 'a/out'), '');
     await expect(claimFolder(model, join(folder, 'a/out/b')).generate(request, live)).rejects.toMatchObject({

@@ -23,7 +23,7 @@ it('expandVariables() names the variable that is not set', () => {
   expect(() => expanded('${KEY}${NONE}')).toThrow('command needs a variable that is not set, got NONE.');
 });
 
-it('expandVariables() takes a text of beginnings without an end in stride', () => {
+it('expandVariables() quickly handles a text of many unclosed beginnings', () => {
   const text = '${A:-'.repeat(200_000);
   expect(expanded(text)).toBe(text);
 });

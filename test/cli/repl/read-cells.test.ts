@@ -13,7 +13,7 @@ async function cellsOf(language: Language, text: string): Promise<string[]> {
 }
 
 describe('readCells()', () => {
-  it('ends a piece with the line that closes it, and not with an empty one', async () => {
+  it('ends a piece with the line that closes it, but not with an empty line', async () => {
     expect(await cellsOf('javascript', 'f(\n1)\n2\n(\n\n3)\n4\n')).toEqual(['f(\n1)', '2', '(\n\n3)', '4']);
     expect(await cellsOf('bash', 'cat <<EOF\nhi\n\nthere\nEOF\necho\n')).toEqual([
       'cat <<EOF\nhi\n\nthere\nEOF',
@@ -29,7 +29,7 @@ describe('readCells()', () => {
     expect(await cellsOf('python', 'for a in b:\n  a\n\n')).toEqual(['for a in b:\n  a\n']);
   });
 
-  it('reads a piece of very many lines in time that grows with its length', async () => {
+  it('reads a piece of very many lines in linear time', async () => {
     const long = `[\n${'1,\n'.repeat(300_000)}]`;
     const others = '2\n'.repeat(100_000);
     const cells = await cellsOf('javascript', `${long}\n${others}3\n4\n`);

@@ -21,13 +21,13 @@ describe('escapeControls()', () => {
 });
 
 describe('escapeLine()', () => {
-  it('keeps a name in its line', () => {
+  it('keeps a name on one line', () => {
     expect(escapeLine('a\nb\tc')).toBe('a\\nb\\tc');
   });
 });
 
 describe('escapeJson()', () => {
-  it('says the same without what a terminal acts on', () => {
+  it('keeps the value, without characters that a terminal acts on', () => {
     const value = { text: '\u001b[0m\u009b\u202e\u{e0041}\u2028 é\n' };
     const escaped = escapeJson(JSON.stringify(value, null, 2));
     expect(escaped).not.toMatch(/[\u0080-\u009f\u202e\u2028\u{e0041}]/u);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CliIo } from '../../../src/cli/terminal/cli-io.ts';
 import { listenForInterruption } from '../../../src/cli/terminal/interruption.ts';
 
-// The clock is ours: on a loaded machine the times between two signals would be others.
+// Fake timers: on a loaded machine the times between two signals would differ.
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -45,7 +45,7 @@ describe('listenForInterruption()', () => {
     expect(signals.eventNames()).toEqual([]);
   });
 
-  it('kills what is left and exits when a clean end takes longer than 2.7 s', async () => {
+  it('kills the rest and exits when a clean end takes longer than 2.7 s', async () => {
     const { signals, exits, interruption } = listen();
     let killed = 0;
     interruption.onUrgent(async () => void (killed += 1));
@@ -59,7 +59,7 @@ describe('listenForInterruption()', () => {
     interruption.release();
   });
 
-  it('waits as long as it was allowed to where there is work to be saved', async () => {
+  it('waits as long as allow() permits, so that work is saved', async () => {
     const { signals, exits, interruption } = listen();
     let killed = 0;
     interruption.onUrgent(async () => void (killed += 1));
@@ -72,7 +72,7 @@ describe('listenForInterruption()', () => {
     interruption.release();
   });
 
-  it('waits half a second for what is to be ended at a second signal', async () => {
+  it('waits half a second for urgent work at a second signal', async () => {
     const { signals, exits, interruption } = listen();
     interruption.onUrgent(() => new Promise(() => undefined));
     signals.emit('SIGHUP');

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 const fixtures = fileURLToPath(new URL('../../fixtures/launcher/', import.meta.url));
 
 describe('watchLauncher()', () => {
-  it('takes no notice of a variable that comes from elsewhere', async () => {
+  it('ignores a variable that comes from elsewhere', async () => {
     const code = `
       const { watchLauncher } = await import(${JSON.stringify(new URL('../../../src/cli/terminal/launcher-watch.ts', import.meta.url))});
       watchLauncher();
@@ -64,7 +64,7 @@ describe('startNode()', () => {
     expect(seen()).toBe('SIGINT');
   });
 
-  it('takes the child along when it is killed', async () => {
+  it('ends the child when it is killed', async () => {
     const { child, seen } = await launchWatched();
     launcher!.kill('SIGKILL');
     await expect.poll(() => isAlive(child), { timeout: 10_000 }).toBe(false);

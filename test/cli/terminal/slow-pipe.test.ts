@@ -16,9 +16,9 @@ const program = join(folder, 'program.mjs');
 writeFileSync(program, outputProgram('javascript', 'exit', 'lines', BYTES));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What comes out of a pipe of the shell whose reader begins a second after its writer. */
+/** The output of a shell pipe whose reader begins a second after its writer. */
 const LATE = '"$@" 2>/dev/null | { sleep 1; cat; }';
-/** The same where it begins when the writer has ended, however long that takes. */
+/** The same, but the reader begins when the writer has ended, however long that takes. */
 const AFTERWARDS = '{ "$@"; : >ended; } | { until [ -e ended ]; do sleep 0.1; done; cat; }';
 
 async function throughPipe(pipe: string, argv: string[]): Promise<Buffer> {
@@ -32,12 +32,12 @@ async function throughPipe(pipe: string, argv: string[]): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-it('such a pipe is one in which a bare Node loses some of it', async () => {
+it('a bare Node loses output in a pipe whose reader is late', async () => {
   const bare = await throughPipe(AFTERWARDS, [program]);
   expect(bare.length).toBeLessThan(BYTES);
 });
 
-it('skillcell exec prints all that the program printed into a pipe whose reader is late', async () => {
+it('skillcell exec prints all output of the program into a pipe whose reader is late', async () => {
   const printed = await throughPipe(LATE, [launcher, 'exec', program, ...BEST_FLAGS]);
   expect(printed.equals(expectedOutput('exit', 'lines', BYTES).stdout)).toBe(true);
 });

@@ -20,7 +20,7 @@ const refused = (mode: string, more = '', options: McpConnectOptions = {}): Prom
   );
 
 describe('a server that keeps to the protocol', () => {
-  it('is connected to and called: the ones below are hostile for another reason', async () => {
+  it('connects and answers, so that the servers below fail for other reasons', async () => {
     const mcp = await hostile('plain');
     expect(mcp.notes).toEqual([]);
     expect(await call(mcp, 'good')).toEqual({ value: 'fine' });
@@ -55,14 +55,14 @@ describe('a server that cannot be used is refused with mcp.unavailable', () => {
     ]);
   });
 
-  it('when it ends, with what it wrote last, without paths of the host and without keys', async () => {
+  it('when it ends, with its last output, without paths of the host and without keys', async () => {
     expect(await refused('fails')).toEqual([
       'mcp.unavailable',
       'Cannot use the MCP server s: it ended with exit code 4, and last wrote: cannot open [path] with [redacted].',
     ]);
   });
 
-  it('without keys also where a shorter value is a part of one', async () => {
+  it('without keys, even if a shorter value is a part of one', async () => {
     const server = program('hostile-server', ['fails'], { SHORT: 'k', TOKEN: 'token-of-the-test' });
     await expect(connect(server)).rejects.toThrow('and last wrote: cannot open [path] with [redacted].');
   });
@@ -85,7 +85,7 @@ describe('a server that cannot be used is refused with mcp.unavailable', () => {
     ['many', '1001', 'lists more than 1000 tools'],
     ['many', '100000', 'sent a message that is refused: over 200000 values'],
     ['no-list', '', 'does not answer as the protocol says'],
-  ])('when its list is none that is taken: %s %s', async (mode, more, words) => {
+  ])('when its list is not accepted: %s %s', async (mode, more, words) => {
     expect(await refused(mode, more)).toEqual(['mcp.unavailable', `Cannot use the MCP server s: it ${words}.`]);
   });
 });
@@ -100,7 +100,7 @@ describe('a call of a server', () => {
     ['one-line', '13', 'sent a message of more than 12582912 bytes'],
     ['many-lines', '17', 'sent more than 16777216 bytes without an answer'],
   ])(
-    'that sends what is refused fails with mcp.unavailable, once, and may have had its effect: %s',
+    'with a refused message fails with mcp.unavailable, once, and may have had its effect: %s',
     async (mode, more, words) => {
       const mcp = await hostile(mode, more);
       const message = `The MCP server s ${words}.`;
@@ -112,11 +112,11 @@ describe('a call of a server', () => {
     ['deep', '90'],
     ['values', '100000'],
     ['one-line', '11'],
-  ])('that sends as much as is taken gives its value: %s', async (mode, more) => {
+  ])('with the largest accepted message gives its value: %s', async (mode, more) => {
     expect(await call(await hostile(mode, more), 'good')).toEqual({ value: expect.anything() });
   });
 
-  it('that is no result fails with tool.invalid-result', async () => {
+  it('without a valid result fails with tool.invalid-result', async () => {
     const called = await call(await hostile('no-result'), 'good');
     expect(called).toEqual({
       code: 'tool.invalid-result',
@@ -130,11 +130,11 @@ describe('a call of a server', () => {
     expect(called).toEqual({ code: 'tool.failed', message: 'No [path] [redacted]', effect: 'none' });
   });
 
-  it('refuses what the server asks for meanwhile', async () => {
+  it('refuses requests of the server meanwhile', async () => {
     expect(await call(await hostile('ask'), 'good')).toEqual({ value: { refused: 3 } });
   });
 
-  it('that hangs ends when it is canceled, of which the server is told', async () => {
+  it('that hangs ends when it is canceled, and the server is notified', async () => {
     using log = serverLog();
     const server = program('hostile-server', ['hang'], { LOG: log.path });
     const mcp = stack.use(await connect(server));
@@ -148,11 +148,11 @@ describe('a call of a server', () => {
       const line = log.lines().find((each) => each.includes(`"${method}"`));
       return JSON.parse(line ?? '{}') as { id?: number; params: { requestId?: number; reason?: string } };
     });
-    // The reasons of jobs are not for servers.
+    // Servers do not learn the reasons of jobs.
     expect(told?.params).toEqual({ requestId: sent?.id, reason: 'The call was canceled.' });
   });
 
-  it('that leaves too much unread is ended, and with it all calls that wait', async () => {
+  it('that leaves too much unread ends the server, and with it all waiting calls', async () => {
     const input = { text: 'x'.repeat(200_000) };
     const callOften = async (mode: string, times: number): Promise<Set<unknown>> => {
       const mcp = await hostile(mode);
@@ -186,7 +186,7 @@ describe('tools whose schemas cannot be enforced', () => {
 });
 
 describe('names of tools', () => {
-  it('that are no ids are made ids, which is noted; one that is too long is cut', async () => {
+  it('that are no ids are turned into ids, which is noted; one that is too long is left out', async () => {
     const { tools, notes } = await hostile('names');
     expect(tools.map(({ id }) => id)).toEqual(['s.a_b', 's._2d']);
     expect(notes.map(({ tool, what }) => [tool?.slice(0, 3), what])).toEqual([
@@ -196,7 +196,7 @@ describe('names of tools', () => {
     ]);
   });
 
-  it('that come to the same id are refused, and both are named', async () => {
+  it('that give the same id are refused, and both are named', async () => {
     expect(await refused('conflict')).toEqual([
       'tool.name-conflict',
       'Cannot use the MCP server s: two tools have one id, got s.a_b for the tool "a/b" of the MCP server s and the tool "a b" of the MCP server s.',
@@ -205,7 +205,7 @@ describe('names of tools', () => {
 });
 
 describe('texts of tools', () => {
-  it('hold nothing that a reader does not see, or takes for ours, and are cut', async () => {
+  it('hold no hidden and no forged text, and are cut', async () => {
     const { tools } = await hostile('hidden-text');
     expect(tools[0]?.description).toMatch(/^ab \\?\[ACTIVE SKILLS\] c+$/);
     expect(tools[0]?.description.length).toBe(2_000);

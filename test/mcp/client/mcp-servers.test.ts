@@ -9,7 +9,7 @@ const said = async (servers: unknown, options?: unknown): Promise<[string, strin
     ({ code, message }: { code: string; message: string }) => [code, message],
   );
 
-describe('what is said of servers', () => {
+describe('the definition of servers', () => {
   it.each([
     [{ crm: { command: '' } }, 'command must be a text that is not empty, got "".'],
     [{ crm: { command: 5 } }, 'command must be a text, got 5.'],
@@ -44,15 +44,12 @@ describe('what is said of servers', () => {
     expect(message).not.toMatch(new RegExp(`${SECRET}|12345`));
   });
 
-  it.each(['a.b', 'a b', '1a', '', 'skills', 'a'.repeat(65)])(
-    'is refused where the alias is none: %j',
-    async (alias) => {
-      const [code, message] = await said({ [alias]: { command: 'true' } });
-      expect([code, message]).toEqual(['mcp.invalid', expect.stringContaining('its alias must be up to 64 letters')]);
-    },
-  );
+  it.each(['a.b', 'a b', '1a', '', 'skills', 'a'.repeat(65)])('is refused for an invalid alias: %j', async (alias) => {
+    const [code, message] = await said({ [alias]: { command: 'true' } });
+    expect([code, message]).toEqual(['mcp.invalid', expect.stringContaining('its alias must be up to 64 letters')]);
+  });
 
-  it('is refused where it is no object at all, and options are checked', async () => {
+  it('is refused if it is no object, and options are checked', async () => {
     expect(await said([])).toEqual([
       'mcp.invalid',
       'Cannot connect MCP servers: they must be an object, by their aliases.',
@@ -64,7 +61,7 @@ describe('what is said of servers', () => {
     ]);
   });
 
-  it('may be nothing', async () => {
+  it('may be empty', async () => {
     expect(await said({})).toEqual(['connected', '']);
   });
 });

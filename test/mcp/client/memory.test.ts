@@ -14,7 +14,7 @@ interface Measured {
   grewMib: number;
 }
 
-/** Has a process of its own call a server, and measure itself meanwhile. */
+/** Lets a process of its own call a server, and measure itself meanwhile. */
 async function measure(server: McpServer): Promise<Measured> {
   const host = spawn(process.execPath, [serverFile('mcp-host'), 'measure', JSON.stringify(server)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -25,7 +25,7 @@ async function measure(server: McpServer): Promise<Measured> {
 
 const MIB = Buffer.alloc(1024 * 1024, 'x');
 
-/** Answers a call by HTTP with what it is told to, and all else as a server does. */
+/** Answers a call by HTTP as it is told to, and other requests like a server. */
 async function httpServer(
   answerCall: (id: unknown, response: ServerResponse) => Promise<void>,
 ): Promise<{ url: string } & AsyncDisposable> {
@@ -78,7 +78,7 @@ describe('a server that returns 1 GiB', () => {
   it.each([
     ['in one line', 'one-line', LONG],
     [
-      'in messages that nobody asked for',
+      'in messages without a request',
       'many-lines',
       'mcp.unavailable The MCP server s sent more than 16777216 bytes without an answer.',
     ],
@@ -120,7 +120,7 @@ describe('a server that returns 1 GiB', () => {
   it.each([
     ['as JSON', 'application/json', '{"jsonrpc":"2.0","id":', '"}]}}'],
     ['as an event', 'text/event-stream', 'data: {"jsonrpc":"2.0","id":', '"}]}}\n\n'],
-  ])('is another than one that returns 8 MiB %s, which is taken', async (_, type, before, after) => {
+  ])('is refused for its size: 8 MiB %s are accepted', async (_, type, before, after) => {
     await using server = await httpServer(async (id, response) => {
       response.writeHead(200, { 'content-type': type });
       const start = `${before}${JSON.stringify(id)},"result":{"content":[{"type":"text","text":"`;
@@ -129,7 +129,7 @@ describe('a server that returns 1 GiB', () => {
     expect(await measure({ url: server.url })).toMatchObject({ came: 'a value' });
   });
 
-  it('by stdio is another than one that returns 8 MiB, which is taken', async () => {
+  it('by stdio is refused for its size: 8 MiB are accepted', async () => {
     const measured = await measure(program('hostile-server', ['one-line', '8']));
     expect(measured.came).toBe('a value');
     expect(measured.grewMib).toBeLessThan(64);

@@ -25,7 +25,7 @@ describe('a result of the newer protocol', () => {
 });
 
 describe('a result that requires input', () => {
-  /** What a call comes to, and the parameters of the calls that were made for it. */
+  /** The result of a call, and the parameters of the requests that were made for it. */
   async function called(answer: (turn: number) => object): Promise<[unknown, Record<string, unknown>[]]> {
     const seen: Record<string, unknown>[] = [];
     const respond: AnswerRequest = ({ id, params: { _meta, ...params } }) => answer(seen.push({ id, ...params }));
@@ -34,7 +34,7 @@ describe('a result that requires input', () => {
   const more = (rest: object): object => ({ resultType: 'input_required', ...rest });
   const confirm = { method: 'elicitation/create', params: { message: 'Sure?', requestedSchema: { type: 'object' } } };
 
-  it('and has a state alone is asked for again, with the last state as it came', async () => {
+  it('with only a state is requested again, with the last state unchanged', async () => {
     const [came, seen] = await called((turn) => (turn < 3 ? more({ requestState: `{"turn": ${turn}}` }) : DONE));
     expect(came).toEqual({ value: 'done' });
     const params = { name: 'good', arguments: { a: 1 } };
@@ -46,7 +46,7 @@ describe('a result that requires input', () => {
     expect(new Set(seen.map(({ id }) => id)).size).toBe(3);
   });
 
-  it('again and again fails the call, of which nobody knows the effect', async () => {
+  it('again and again fails the call with an unknown effect', async () => {
     const [came, seen] = await called(() => more({ requestState: 'busy' }));
     expect(came).toEqual({
       code: 'tool.failed',
@@ -56,17 +56,17 @@ describe('a result that requires input', () => {
     expect(seen).toHaveLength(11);
   });
 
-  it.each([{}, { requestState: 'kept' }])('fails the call where it asks for an answer, beside %j', async (state) => {
+  it.each([{}, { requestState: 'kept' }])('fails the call if it asks for an answer, beside %j', async (state) => {
     const [came, seen] = await called(() => more({ inputRequests: { confirm }, ...state }));
     expect(came).toEqual({
       code: 'tool.failed',
-      message: 'The MCP server s asked for more, which nobody here answers.',
+      message: 'The MCP server s asked for more input, which is not supported here.',
       effect: 'none',
     });
     expect(seen).toHaveLength(1);
   });
 
-  it('fails the call where the server is gone when it is asked again, of which nobody knows the effect', async () => {
+  it('fails the call with an unknown effect if the server is gone at the repeat', async () => {
     await using server = await serveLocally(
       answering({
         ...MODERN,
@@ -105,7 +105,7 @@ describe('headers for arguments', () => {
         },
       ],
     ]);
-    // The older protocol sends none.
+    // The older protocol sends no such headers.
     expect(await connected({ 'tools/list': list }, async ({ tools: all }) => all.length)).toBe(2);
   });
 
@@ -113,9 +113,9 @@ describe('headers for arguments', () => {
     ['none', schema({ a: { type: 'string' } })],
     ['one of each type', schema({ a: header('A'), b: header('B', 'integer'), c: header('C', 'boolean') })],
     ['one in an object', schema({ a: schema({ b: header('B') }) })],
-    ['an argument that is called so', schema({ 'x-mcp-header': { type: 'string' } })],
-    ['a value that looks like one', schema({ a: { enum: [header('')] } }, { default: { a: header('') } })],
-    ['a condition on what is called so', schema({}, { dependentRequired: { 'x-mcp-header': ['a'] } })],
+    ['an argument of that name', schema({ 'x-mcp-header': { type: 'string' } })],
+    ['a value that looks like a header', schema({ a: { enum: [header('')] } }, { default: { a: header('') } })],
+    ['a condition on an argument of that name', schema({}, { dependentRequired: { 'x-mcp-header': ['a'] } })],
   ])('can be sent: %s', (_, input) => {
     expect(headerFault(input)).toBeUndefined();
   });

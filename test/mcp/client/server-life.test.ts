@@ -12,7 +12,7 @@ afterEach(async () => {
   stack = new AsyncDisposableStack();
 });
 
-/** Numbers of a stubborn server and of its child, which both ignore the end of their input and each signal that can be ignored. */
+/** Process ids of a stubborn server and of its child, which both ignore the end of their input and each signal that can be ignored. */
 async function pidsOf(log: ServerLog): Promise<number[]> {
   await log.has('initialize');
   const pids = log.lines()[0]?.split(' ').map(Number) ?? [];
@@ -83,7 +83,7 @@ describe('a server that ignores all that can be ignored, and its child, are gone
 });
 
 describe('a server', () => {
-  it('lives as long as nobody ends it', async () => {
+  it('lives until it is ended', async () => {
     const log = stack.use(serverLog());
     const mcp = stack.use(await connect(program('hostile-server', ['stubborn'], { LOG: log.path })));
     const pids = await pidsOf(log);
@@ -114,13 +114,13 @@ describe('a server', () => {
       const { performance } = globalThis;
       pauses.push(performance.now());
     }
-    // The first two ends are followed by 250 and 500 ms at least, whatever else the machine does.
+    // The pauses after the first two ends are at least 250 and 500 ms, however slow the machine is.
     expect((pauses[1] ?? 0) - (pauses[0] ?? 0)).toBeGreaterThanOrEqual(250);
     expect((pauses[2] ?? 0) - (pauses[1] ?? 0)).toBeGreaterThanOrEqual(500);
   });
 });
 
-it('says so where its url has a port that is never asked', async () => {
+it('connectMcpTools() reports a url with a port that is never asked', async () => {
   await expect(connect({ url: 'http://127.0.0.1:9/mcp' })).rejects.toMatchObject({
     code: 'mcp.unavailable',
     message: expect.stringMatching(

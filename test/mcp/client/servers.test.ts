@@ -42,7 +42,7 @@ async function scene({ sdk, way }: (typeof KINDS)[number]): Promise<Scene> {
 }
 
 describe.each(KINDS)('a server of the $sdk SDK by $way', (kind) => {
-  it('has its tools called: structured content, text, bytes with their media type', async () => {
+  it('returns structured content, text, and bytes with their media type', async () => {
     const { mcp } = await scene(kind);
     expect(mcp.notes).toEqual([]);
     expect(mcp.tools.map(({ id }) => id)).toContain('s.add');
@@ -68,15 +68,15 @@ describe.each(KINDS)('a server of the $sdk SDK by $way', (kind) => {
     expect(await call(mcp, 'fail')).toEqual({ code: 'tool.failed', message, effect: 'none' });
   });
 
-  it('hears that a call was canceled', async () => {
+  it('is notified of a canceled call', async () => {
     const { mcp, log } = await scene(kind);
     const canceled = new AbortController();
     const called = call(mcp, 'wait', {}, canceled.signal);
     await log.has('waiting');
-    canceled.abort(new Error('nobody waits'));
+    canceled.abort(new Error('the caller left'));
     await log.has('canceled');
-    expect(await called).toMatchObject({ message: 'nobody waits' });
-    // The connection is as good as before.
+    expect(await called).toMatchObject({ message: 'the caller left' });
+    // The connection works as before.
     expect(await call(mcp, 'greet', { name: 'Ada' })).toEqual({ value: 'Hello, Ada' });
   });
 
@@ -89,7 +89,7 @@ describe.each(KINDS)('a server of the $sdk SDK by $way', (kind) => {
 });
 
 describe.each(KINDS.filter(({ way }) => way === 'stdio'))('a server of the $sdk SDK that dies', (kind) => {
-  it('fails the call that was under way, of which nobody knows the effect, and is started again by the next', async () => {
+  it('fails the current call with an unknown effect, and is started again by the next call', async () => {
     const { mcp } = await scene(kind);
     const before = await call(mcp, 'pid');
     expect(await call(mcp, 'die')).toEqual({

@@ -12,7 +12,7 @@ const UNFINISHED = {
   effect: 'unknown',
 };
 
-/** Ends the stream of a call after what it begins with, and answers the requests that resume it by their order. */
+/** Ends the stream of a call after its beginning, and answers the requests that resume it in their order. */
 function resumable(begin: string, resumed: readonly string[], ids: unknown[]): RequestListener {
   let called = 0;
   const stream = (response: ServerResponse, body: string): void => {
@@ -33,7 +33,7 @@ function resumable(begin: string, resumed: readonly string[], ids: unknown[]): R
   };
 }
 
-/** What a call comes to, and the ids by which its stream was resumed. */
+/** The result of a call, and the ids by which its stream was resumed. */
 async function called(begin: string, ...resumed: string[]): Promise<unknown[]> {
   const ids: unknown[] = [];
   await using server = await serveLocally(resumable(begin, resumed, ids));
@@ -41,7 +41,7 @@ async function called(begin: string, ...resumed: string[]): Promise<unknown[]> {
   return [await call(mcp, 'good'), ids];
 }
 
-describe('a stream of events passes over', () => {
+describe('a stream of events skips', () => {
   it.each([
     ['an event with an id and empty data', PRIMING],
     ['an event without data', 'id: one\n\n'],
@@ -71,18 +71,22 @@ describe('a stream that ends before its answer', () => {
     expect(await called(PRIMING, ...resumed)).toEqual([{ value: 'done' }, ['one', 'one', 'two']]);
   });
 
-  it('fails the call where no event had an id', async () => {
+  it('fails the call if no event had an id', async () => {
     expect(await called('data:\n\n')).toEqual([UNFINISHED, []]);
   });
 });
 
-describe('a message behind a first character that readers leave out', () => {
+describe('a message after a first character that readers drop', () => {
   const hostile =
     'data: {"jsonrpc":"2.0","id":CALLED,"result":{"content":[],"structuredContent":{"__proto__":{}}}}\n\n';
 
   it.each([
     ['a byte order mark', '\ufeff', { code: 'mcp.unavailable' }],
-    ['what looks like its bytes, which makes the name of the field another', '\u00ef\u00bb\u00bf', { value: 'done' }],
+    [
+      'characters that look like its bytes, which change the name of the field',
+      '\u00ef\u00bb\u00bf',
+      { value: 'done' },
+    ],
   ])('is refused or no message: %s', async (_, mark, expected) => {
     expect((await called(`${mark}${hostile}ANSWER\n\n`))[0]).toMatchObject(expected);
   });
