@@ -48,7 +48,7 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
       ...more,
     });
 
-  it('list what the consumer may load, and load gives instructions, tools and files once', async () => {
+  it('list the skills that the consumer may load, and load gives instructions, tools and files once', async () => {
     const { value, sources } = await exec(
       "export default [await tools.skills.list({}), await tools.skills.load({ skill: 'custom.cite' }), await tools.skills.load({ skill: 'skills.custom.cite' }), (await tools.skills.list({})).map(({ active }) => active)];",
     );
@@ -73,7 +73,7 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     expect(sources).toMatchObject([{ sid: 1, url: 'https://example.org/rules' }]);
   });
 
-  it('search finds what the consumer may load, and a denied skill has no part in it', async () => {
+  it('search finds skills that the consumer may load, and never a denied skill', async () => {
     const { value } = await exec(`await tools.skills.load({ skill: 'custom.cite' });
       export default [await tools.skills.search({ text: 'how do we cite?' }), await tools.skills.search({ text: 'secret plans 4711' }),
         await tools.skills.search({ text: '"*' , max: 1 }), await attempt(() => tools.skills.search({ text: 'x', max: 51 }))];`);
@@ -84,7 +84,7 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     expect(refused[0]).toBe('tool.invalid-arguments');
   });
 
-  it('a skill that was only read is not active, and one that was loaded stands behind those of the job', async () => {
+  it('a skill that was only read is not active, and a loaded skill comes after the skills of the job', async () => {
     const load = "await tools.skills.load({ skill: 'custom.cite' });";
     const reading = await exec(`await tools.skills.read({ skill: 'custom.style', path: 'SKILL.md' }); ${load}`);
     expect(reading.skills.active).toEqual(['custom.cite']);
@@ -107,20 +107,20 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     expect(binary[1]).toMatch(/binary|3 bytes/);
   });
 
-  it('what is denied reads like what is unknown, on each of them, and nothing of it comes in', async () => {
+  it('a denied skill gives the same error as an unknown skill in each tool, and reveals nothing', async () => {
     const result = await exec(`const rows = {};
-      for (const skill of ['custom.secret', 'custom.nobody']) {
+      for (const skill of ['custom.secret', 'custom.absent']) {
         rows[skill] = [await attempt(() => tools.skills.load({ skill })), await attempt(() => tools.skills.read({ skill, path: 'plan.txt' }))];
       }
       export default rows;`);
-    const { 'custom.secret': denied, 'custom.nobody': unknown } = result.value as Record<string, [string, string][]>;
-    expect(JSON.stringify(denied)).toBe(JSON.stringify(unknown).replaceAll('nobody', 'secret'));
+    const { 'custom.secret': denied, 'custom.absent': unknown } = result.value as Record<string, [string, string][]>;
+    expect(JSON.stringify(denied)).toBe(JSON.stringify(unknown).replaceAll('absent', 'secret'));
     expect(denied?.map(([code]) => code)).toEqual(['tool.failed', 'tool.failed']);
     expect(denied?.[0]?.[1]).toContain('there are custom.cite, custom.style');
     expect(JSON.stringify(result)).not.toContain('4711');
   });
 
-  it('a bare name is taken where one skill of the consumer has it', async () => {
+  it('a bare name is accepted if one skill of the consumer has it', async () => {
     const { value } = await exec(`const ids = [];
       for (const skill of ['cite', 'House  Style', 'skills.style', 'sk:style', 'secret', 'twice'])
         ids.push(await tools.skills.load({ skill }).then(({ id, status }) => id + ' ' + status, ({ code }) => code));
@@ -137,7 +137,7 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     ]);
   });
 
-  it('E12 a path that leads out of the skill names nothing', async () => {
+  it('E12 a path that leads out of the skill is refused', async () => {
     const paths = [
       '../secret/plan.txt',
       '/etc/hostname',
@@ -154,7 +154,7 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     expect(value).toEqual(paths.map(() => 'tool.failed'));
   });
 
-  it('a codegen job has read the skills that it carries already', async () => {
+  it('the skills of a codegen job are active from the start', async () => {
     const code =
       "import { tools } from 'skillcell';\nexport default [await tools.skills.load({ skill: 'custom.style' }), (await tools.skills.load({ skill: 'custom.cite' })).instructions];";
     const model = scriptedModel([programAnswer('javascript', code)]);
@@ -166,13 +166,13 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
       tools: ['skills.load'],
       skills: { refs: ['custom.style'], consumer: 'test.reader', pool },
     });
-    // The pool of the turn has its number already, so that the skill's own gets the next one.
+    // The given pool has number 1 already, so the skill's own source gets the next number.
     expect(result.value).toEqual([{ id: 'custom.style', status: 'already active' }, '# Cite\n\nAs in [[S:2]].']);
     expect(result.sources).toMatchObject([{ sid: 1 }, { sid: 2, url: 'https://example.org/rules' }]);
   });
 });
 
-it('a job that asks for no skill there is reads as many whole names as fit, and how many more there are', async () => {
+it('a job that asks for an unknown skill gets as many whole names as fit, and the number of the others', async () => {
   const names = Array.from({ length: 40 }, (_, index) => `skill-with-a-long-name-${index + 10}`);
   using many = skillLibrary(
     Object.fromEntries(names.map((name) => [`${name}/SKILL.md`, skillText({ name, description: 'One.' }, '# One\n')])),

@@ -62,20 +62,20 @@ export default [await tools.${server}.add({ a: 1, b: 2 }), await tools.${server}
     ]);
   });
 
-  it('fail as tools do, without paths of the host and without keys', async () => {
+  it('fail like other tools, without paths of the host and without keys', async () => {
     expect(await run('export default await said(tools.v2.fail({}));')).toEqual([
       'tool.failed',
       'No row in [path] for [redacted]',
     ]);
   });
 
-  it('are only those that the job names', async () => {
+  it('can be called only if the job names them', async () => {
     const code =
       'export default [await said(tools.v2.add({ a: 1, b: 2 })), await said(tools.v2.greet({ name: "Ada" }))];';
     expect(await run(code, ['v2.greet'])).toEqual([['tool.not-allowed', expect.any(String)], 'Hello, Ada']);
   });
 
-  it('have their calls canceled when the job is', async () => {
+  it('have their calls canceled with the job', async () => {
     const job = orchestrator.stream({
       kind: 'exec',
       isolation: BEST_LEVEL,
@@ -83,7 +83,7 @@ export default [await tools.${server}.add({ a: 1, b: 2 }), await tools.${server}
       code: "import { tools } from 'skillcell'; await tools.v2.wait({});",
     });
     await log.has('waiting');
-    orchestrator.cancel(job.jobId, 'nobody waits');
+    orchestrator.cancel(job.jobId, 'no longer needed');
     expect((await job.result).outcome).toBe('canceled');
     await log.has('canceled');
   });
@@ -99,7 +99,7 @@ export default [await tools.${server}.add({ a: 1, b: 2 }), await tools.${server}
     expect(made).toEqual(['mcp.unavailable', 'tool.effect-unknown']);
   });
 
-  it('are asked about where that is wanted: those that do not say that they only read', async () => {
+  it('need an approval if requested, except tools that are declared read-only', async () => {
     const own = stack.use(
       await connectMcpTools({ s: program('v2-server', ['stdio']) }, { approval: 'write', timeoutMs: 5_000 }),
     );
@@ -109,7 +109,7 @@ export default [await tools.${server}.add({ a: 1, b: 2 }), await tools.${server}
   });
 });
 
-describe('ids that two tools have', () => {
+describe('ids of two tools', () => {
   const other: Tool = defineTool({ id: 'v2.add', description: 'Another.', execute: async () => 1 });
   const refusal = (tools: readonly Tool[]): unknown => {
     try {
@@ -121,16 +121,16 @@ describe('ids that two tools have', () => {
     }
   };
 
-  it('are a tool.name-conflict that names both where one is of an MCP server', () => {
+  it('cause a tool.name-conflict with both names if they are the same and one tool is of an MCP server', () => {
     const message =
       'Cannot create the orchestrator: two tools have one id, got v2.add for the tool "add" of the MCP server v2 and tools.';
     expect(refusal([...mcp.tools, other])).toEqual(['tool.name-conflict', `${message}${mcp.tools.length}.`]);
-    // A copy of a tool is of the same server.
+    // A copy of a tool still belongs to its server.
     const changed = mcp.tools.map((tool): Tool => ({ ...tool, approval: 'always' }));
     expect(refusal([...changed, other])).toEqual(['tool.name-conflict', `${message}${mcp.tools.length}.`]);
   });
 
-  it('are none where they differ', async () => {
+  it('cause no conflict if they differ', async () => {
     expect(refusal([...mcp.tools, { ...other, id: 'v2.other' }])).toBe('created');
   });
 });

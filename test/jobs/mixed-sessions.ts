@@ -7,22 +7,22 @@ import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { MISSING_PYTHON } from '../fixtures/describe-with.ts';
 import { CONSUMERS, type Consumer, type Seen } from './mixed-work.ts';
 
-/** One session, and what only it may see. */
+/** One session, and the data that only it may see. */
 interface SessionCase {
   id: string;
   consumer: Consumer;
   language: 'javascript' | 'python';
   tool: 'box.left' | 'box.right';
   context: object;
-  /** What its runs do, one after the other. */
+  /** Steps of its runs, in order. */
   steps: Step[];
 }
 
-/** `lose` ends the interpreter: what was defined is gone, and what the files hold is not. */
+/** `lose` ends the interpreter: definitions are gone, files are kept. */
 type Step = 'remember' | 'call' | 'read' | 'file' | 'print' | 'lose' | 'interrupt';
 const STEPS: readonly [Step, ...Step[]] = ['remember', 'call', 'read', 'file', 'print', 'lose', 'interrupt'];
 
-/** Opens so many sessions, has them do at random what they can, and checks that each has met nothing of others. */
+/** Opens `count` sessions, runs random steps in them, and checks that none has seen data of another. */
 export async function runMixedSessions(
   orchestrator: Orchestrator,
   random: SeededRandom,
@@ -105,7 +105,7 @@ async function followSteps(given: SessionCase, session: Session): Promise<void> 
   expect(await session.files.read(`${id}.txt`, 'utf8')).toBe(id);
 }
 
-/** Runs code, and checks that its events are its own. */
+/** Runs code, and checks that its events belong to this session and run. */
 async function eventsOwn({ id }: SessionCase, session: Session, code: string): Promise<SessionRun> {
   const stream = session.stream(code);
   const events: JobEvent[] = [];

@@ -1,11 +1,11 @@
 import { defineTool } from '../../src/tools/define/tool.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
-/** Each consumer sees the skill of its name, and one whose code says its own name. */
+/** Each consumer sees the skill of its name, and the skill `code`. */
 export const CONSUMERS = ['north', 'east', 'south', 'west'] as const;
 export type Consumer = (typeof CONSUMERS)[number];
 
-/** Skills, of which each consumer may have its own. */
+/** Skills of which each consumer may have only its own, and the skill `code`. */
 export function consumersLibrary(): ReturnType<typeof skillLibrary> {
   return skillLibrary(
     Object.fromEntries([
@@ -31,10 +31,10 @@ export function consumersLibrary(): ReturnType<typeof skillLibrary> {
   );
 }
 
-/** What the tools make of bytes. */
+/** Reverses bytes, as the tools do. */
 export const turned = (bytes: Uint8Array): Buffer => Buffer.from(bytes).reverse();
 
-/** What a tool of the host has seen of a job. */
+/** Data of a job as seen by a tool of the host. */
 export interface Seen {
   tool: string;
   tag: unknown;
@@ -43,7 +43,7 @@ export interface Seen {
   attempt: number;
 }
 
-/** Two tools that turn bytes, and note who calls. */
+/** Two tools that reverse bytes, and record their callers. */
 export function toolbox(seen: Seen[]): ReturnType<typeof defineTool>[] {
   return ['box.left', 'box.right'].map((id) =>
     defineTool({

@@ -4,7 +4,7 @@ import { defineTool, type Tool, type ToolContext } from '../../src/tools/define/
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 
-/** A tool with a state of its own, which no copy of its fields would have. */
+/** A tool with private state, which a copy of its fields would lose. */
 class Counter implements Tool {
   readonly id = 'count';
   readonly description = 'Counts its calls.';
@@ -24,8 +24,8 @@ const twice = defineTool({
 const orchestrator = createOrchestrator({ tools: [twice] });
 afterAll(() => orchestrator.close());
 
-describe('tools of one job alone', () => {
-  it('are called as those of the orchestrator are, with the same checks', async () => {
+describe('tools of one job', () => {
+  it('are called like the tools of the orchestrator, with the same checks', async () => {
     const half = defineTool({
       id: 'math.half',
       description: 'Halves.',
@@ -49,7 +49,7 @@ export default [await tools.math.half({ of: 5 }), await tools.math.twice({ of: 5
     expect(callTotals['math.half']).toEqual({ calls: 2, failed: 1, replayed: 0 });
   });
 
-  it('no other job has them', async () => {
+  it('are not available to other jobs', async () => {
     const own = new Counter();
     const code = "import { tools } from 'skillcell'; export default await tools.count({}).catch(({ code }) => code);";
     const jobs = [[own], ['math.twice']].map((tools) => orchestrator.exec({ isolation: BEST_LEVEL, tools, code }));
@@ -64,7 +64,7 @@ export default [await tools.math.half({ of: 5 }), await tools.math.twice({ of: 5
     [[{ ...twice, id: 'skills.mine' }], 'tools.0.id must not begin with skills.'],
     [['math.*', { ...twice, id: 'a', execute: 1 }], 'tools.1.execute must be a function, got 1'],
     [[5], 'tools.0 must be an id, a pattern, or a tool by defineTool(), got 5'],
-  ])('%# is refused before anything runs', async (tools, message) => {
+  ])('%# are refused before anything runs', async (tools, message) => {
     const refused = orchestrator.exec({ isolation: BEST_LEVEL, tools: tools as never, code: '1' });
     await expect(refused).rejects.toMatchObject({ code: 'job.invalid', message: expect.stringContaining(message) });
   });

@@ -54,7 +54,7 @@ const exec = (code: string, options: Partial<ExecOptions> = {}): Promise<JobResu
 describe.each(SHARED_LEVELS)('skills.run_script at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
-  it('runs a script of a skill that the job has loaded meanwhile, and of no other', async () => {
+  it('runs a script of a skill that the job has loaded meanwhile, and not of other skills', async () => {
     const result = await exec(
       `const early = await run('custom.other', 'scripts/other.sh');
 await tools.skills.load({ skill: 'custom.other' });
@@ -64,7 +64,7 @@ export default [early.code, (await run('custom.other', 'scripts/other.sh')).stdo
     expect(result.value).toEqual(['tool.failed', 'other\n']);
   });
 
-  it('runs a script in a sandbox of its own, beside the job that has the only place', async () => {
+  it('runs a script in a sandbox of its own while the job holds the only place', async () => {
     const result = await exec("export default await run('custom.kit', 'scripts/sum.mjs', ['1', '2']);", {
       isolation,
       files: { 'in.txt': 'x' },
@@ -81,7 +81,7 @@ export default [early.code, (await run('custom.other', 'scripts/other.sh')).stdo
 });
 
 describe('skills.run_script', () => {
-  it('gives a script that fails as its result', async () => {
+  it('returns a failed script as its result', async () => {
     const { value } = await exec("export default await run('custom.kit', 'scripts/fails.sh');");
     expect(value).toMatchObject({
       outcome: 'failed',
@@ -91,7 +91,7 @@ describe('skills.run_script', () => {
     });
   });
 
-  it('takes the skills of the job alone, by the policy of its consumer', async (context) => {
+  it('accepts only skills of the job, by the policy of its consumer', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const code = `export default [await run('custom.base', 'scripts/base.sh'), await run('custom.other', 'scripts/other.sh'),
       await run('custom.kit', 'scripts/../SKILL.md'), await run('custom.kit', 'scripts/needs.py'), await run('custom.kit', 'scripts/sum.mjs', ['x'.repeat(5000)]), await run('../kit', 5)];`;
@@ -116,7 +116,7 @@ describe('skills.run_script', () => {
     });
   });
 
-  it('keeps what a call can carry, and gives scripts no tools', async () => {
+  it('keeps as much output as a call can hold, and gives scripts no tools', async () => {
     const code =
       "export default [await run('custom.kit', 'scripts/floods.sh'), await run('custom.kit', 'scripts/calls.mjs')];";
     const [floods, calls] = (await exec(code)).value as { stdout: JobResult['stdout'] }[];
@@ -125,7 +125,7 @@ describe('skills.run_script', () => {
     expect(calls?.stdout.text).toBe('tool.not-allowed\n');
   });
 
-  it('runs many calls of many jobs to their ends', async () => {
+  it('completes many calls of many jobs', async () => {
     const code =
       "export default (await Promise.all([1, 2, 3].map((n) => run('custom.kit', 'scripts/sum.mjs', [String(n)])))).map(({ value }) => value);";
     const results = await Promise.all([exec(code), exec(code)]);
@@ -135,14 +135,14 @@ describe('skills.run_script', () => {
     ]);
   });
 
-  it('is offered only where a job names it, and where there are skills', async () => {
+  it('is offered only if a job names it and there are skills', async () => {
     const without = await exec("export default await run('custom.kit', 'scripts/sum.mjs');", { tools: [] });
     expect(without.value).toMatchObject({ code: 'tool.not-allowed' });
     await using bare = createOrchestrator();
     await expect(bare.exec({ code: '1', tools: ['skills.run_script'] })).rejects.toMatchObject({ code: 'job.invalid' });
   });
 
-  it('ends with the job that called, and is a job of its own in the journal', async () => {
+  it('ends with the calling job, and is a job of its own in the journal', async () => {
     const before = new Set(sandboxLeftovers());
     const job = orchestrator.stream({
       kind: 'exec',

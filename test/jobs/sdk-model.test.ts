@@ -5,12 +5,12 @@ import { startModelStandIn } from '../fixtures/model-stand-in.ts';
 
 const KEY = 'sk-ant-secret-of-the-host';
 
-it('takes a model of the AI SDK as its provider makes it; the provider and its key stay on the host', async () => {
+it('accepts a model of the AI SDK; the provider and its key stay on the host', async () => {
   const code = 'import { env } from "node:process"; export default JSON.stringify(env);';
   await using service = await startModelStandIn([`\`\`\`js\n${code}\n\`\`\``]);
   const anthropic = createAnthropic({ baseURL: service.baseUrl, apiKey: KEY });
   await using orchestrator = createOrchestrator({ model: anthropic('claude-test') });
-  const result = await orchestrator.codegen({ isolation: 'none', task: 'Say what you see.' });
+  const result = await orchestrator.codegen({ isolation: 'none', task: 'Print the environment.' });
   expect(result).toMatchObject({
     outcome: 'succeeded',
     codegen: { attempts: [{ model: 'anthropic/claude-test', outcome: 'succeeded' }] },
@@ -20,7 +20,7 @@ it('takes a model of the AI SDK as its provider makes it; the provider and its k
   expect(JSON.stringify(result)).not.toContain(KEY);
 });
 
-it('refuses another model than the one there is', async () => {
+it('refuses a model other than the configured one', async () => {
   await using service = await startModelStandIn([]);
   const anthropic = createAnthropic({ baseURL: service.baseUrl, apiKey: KEY });
   await using orchestrator = createOrchestrator({ model: anthropic('claude-test') });

@@ -30,7 +30,7 @@ const tools = {
     },
   }),
   name: tool({
-    description: 'Says what the call is known by.',
+    description: 'Returns the id of the call.',
     inputSchema: z.object({}),
     execute: async (_, { toolCallId }) => toolCallId,
   }),
@@ -48,7 +48,7 @@ const orchestrator = createOrchestrator({
 afterAll(() => orchestrator.close());
 
 describe('tools of the AI SDK', () => {
-  it('are taken as they are, with their schemas and whether somebody has to allow them', async () => {
+  it('are accepted unchanged, with their schemas and approvals', async () => {
     const { value } = await orchestrator.exec({
       isolation: BEST_LEVEL,
       tools: ['find', 'sum', 'steps', 'pay'],
@@ -72,15 +72,15 @@ export default [
     expect(seen).toEqual([5]);
   });
 
-  it('are called by an id of each call', async () => {
+  it('get a new id for each call', async () => {
     const code = `import { tools } from 'skillcell';
 export default [await tools.name({}), await tools.name({})];`;
     const { value } = await orchestrator.exec({ isolation: BEST_LEVEL, tools: ['name'], code });
     expect(new Set(value as string[]).size).toBe(2);
   });
 
-  it('one that this process cannot execute is refused', () => {
+  it('are refused without an execute function', () => {
     const only = { find: tool({ description: 'Elsewhere.', inputSchema: z.object({}) }) };
-    expect(() => createOrchestrator({ tools: only as never })).toThrow('tools.find has no execute');
+    expect(() => createOrchestrator({ tools: only as never })).toThrow('tools.find must have an execute function');
   });
 });

@@ -41,7 +41,7 @@ afterEach(async () => {
 const host = (more: object = {}) =>
   createOrchestrator({ skills: library, runners: [createLocalRunner()], allowUnisolated: true, ...more });
 
-/** Writes the skill anew, and has the library look. */
+/** Changes the skill, and refreshes the library. */
 async function change(unit: string): Promise<void> {
   writeFileSync(join(root(), 'units', 'SKILL.md'), skill(`Give ${unit} units.\n`));
   writeFileSync(join(root(), 'units', 'scripts', 'unit.mjs'), `console.log('${unit}');\n`);
@@ -52,7 +52,7 @@ const READ = `import { readFileSync, readdirSync } from 'node:fs';
 console.log(readdirSync(process.env.SKILLS_DIR + '/custom').join(), readFileSync(process.env.SKILLS_DIR + '/custom/units/SKILL.md', 'utf8').split('\\n').at(-2));`;
 
 describe('createOrchestrator({ skills: library })', () => {
-  it.for(LEVELS)('carries what a job names, at level %s', async (isolation, context) => {
+  it.for(LEVELS)('sends the skills that a job names, at level %s', async (isolation, context) => {
     requireLevel(context, isolation);
     await using orchestrator = host();
     const result = await orchestrator.exec({ code: READ, isolation, skills: { refs: ['custom.units'] } });
@@ -61,7 +61,7 @@ describe('createOrchestrator({ skills: library })', () => {
     expect(script.stdout.text.trim()).toBe('SI');
   });
 
-  it('gives a job what the library was when it was submitted, and the next one what it is', async () => {
+  it('gives a job the state of the library at its submission, and the next job the new state', async () => {
     await using orchestrator = host();
     const options = { code: READ, isolation: BEST_LEVEL, skills: { refs: ['custom.units'] } };
     const job = await orchestrator.exec(options);
@@ -118,7 +118,7 @@ describe('createOrchestrator({ skills: library })', () => {
     ).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
-  it('has answers written with the skills of now', async () => {
+  it('generates answers with the current skills', async () => {
     const seen: string[] = [];
     const model: ModelGateway = {
       id: 'example/fixed',
@@ -136,7 +136,7 @@ describe('createOrchestrator({ skills: library })', () => {
     expect(seen).toEqual(['Give SI units', 'Give US units']);
   });
 
-  it('shows tools of the AI SDK the skills of now', async () => {
+  it('gives tools of the AI SDK the current skills', async () => {
     await using orchestrator = host();
     await using tools = createSandboxTools(orchestrator);
     const call = async (name: 'list_skills' | 'load_skill', input: object): Promise<string> =>
@@ -147,7 +147,7 @@ describe('createOrchestrator({ skills: library })', () => {
     expect(await call('load_skill', { skill: 'custom.units' })).toContain('Give US units');
   });
 
-  it('is taken by evaluations', async () => {
+  it('can be evaluated', async () => {
     writeTree(root(), {
       'units/evals/evals.json': JSON.stringify({
         skill_name: 'units',
@@ -176,7 +176,7 @@ describe('createOrchestrator({ skills: library })', () => {
     expect(sides.map(({ passRate }) => passRate)).toEqual([1, 0]);
   });
 
-  describe('over a store of which only heads are known', () => {
+  describe('over a store that lists only heads', () => {
     let asked: string[];
     let far: SkillLibrary;
     const opened = (): string[] => asked.splice(0).filter((call) => call.startsWith('open'));
@@ -202,7 +202,7 @@ describe('createOrchestrator({ skills: library })', () => {
       },
     });
 
-    it('fetches what a task calls for, with what that imports, and nothing else', async () => {
+    it('fetches the skills that match a task, with their imports, and nothing else', async () => {
       await using orchestrator = host({ skills: far });
       const { outcome, skills } = await orchestrator.codegen({
         task: 'Draw the meridian.',
@@ -219,7 +219,7 @@ describe('createOrchestrator({ skills: library })', () => {
       expect(opened()).toEqual([]);
     });
 
-    it('fetches for a job with tools what its code loads, when it does, and nothing that is denied', async () => {
+    it('fetches a skill when the code of a job loads it, and never a denied skill', async () => {
       await using orchestrator = host({ skills: far });
       const code = `import { tools } from 'skillcell';
 console.log((await tools.skills.list({})).map(({ id }) => id).join());
@@ -238,7 +238,7 @@ await tools.skills.load({ skill: 'custom.safe' }).catch((error) => console.log(e
       expect(opened().toSorted()).toEqual(['open dates', 'open maps']);
     });
 
-    it('gives a job no later version of what it has not fetched, and says so', async () => {
+    it('refuses to load a skill that changed after the submission of the job', async () => {
       const model = says(`\`\`\`javascript
 import { tools } from 'skillcell';
 console.log(await tools.skills.load({ skill: 'custom.units' }).catch((error) => error.message));
@@ -257,7 +257,7 @@ console.log(await tools.skills.load({ skill: 'custom.units' }).catch((error) => 
       expect(stdout.text.trim()).toBe('Cannot load custom.units as it was: it has changed since.');
     });
 
-    it('fetches what a decision chooses', async () => {
+    it('fetches the skills that a decision chooses', async () => {
       const answers = ['{"skills":["SK2"]}', '{"action":"text","text":"Up."}'];
       const seen: string[] = [];
       const model: ModelGateway = {
@@ -281,7 +281,7 @@ console.log(await tools.skills.load({ skill: 'custom.units' }).catch((error) => 
     });
   });
 
-  it('refuses what is neither skills nor a library', () => {
+  it('refuses a value that is neither skills nor a library', () => {
     expect(() => createOrchestrator({ skills: {} as never })).toThrow(/loadSkillsSubsystem or openSkillLibrary/);
   });
 });

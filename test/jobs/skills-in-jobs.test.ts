@@ -12,7 +12,7 @@ const library = skillLibrary({
   'maps/SKILL.md': skillText({ name: 'maps', description: 'Maps.', import: ['custom.base'] }, 'Use data/points.csv.'),
   'maps/data/points.csv': 'x,y\n1,2\n',
   'maps/data/bytes.bin': { base64: Buffer.from([0, 255, 13, 10]).toString('base64') },
-  // No path in a sandbox: it is left out.
+  // Not a valid path in a sandbox: it is left out.
   'maps/two\nlines.txt': 'x',
   'maps/scripts/draw.sh': { text: '#!/bin/sh\necho drawn\n', executable: true },
   'base/SKILL.md': skillText({ name: 'base', description: 'Base.' }, 'Base.'),
@@ -36,7 +36,7 @@ describe.each(SHARED_LEVELS)('skills of an exec job at level %s', (isolation) =>
   const run = (language: Language, code: string, withSkills = true): Promise<JobResult> =>
     orchestrator.exec({ isolation, language, code, ...(withSkills ? { skills } : {}) });
 
-  it('arrive whole with their imports, nothing else, and are reported', async () => {
+  it('arrive completely with their imports and nothing else, and are reported', async () => {
     const result = await run(
       'javascript',
       `import { readdirSync } from 'node:fs';
@@ -79,7 +79,7 @@ skillcell.set_value({"text": skillcell.read_skill_file("custom.maps", "data/poin
     expect(python.value).toEqual(expected);
   });
 
-  it('keep the executable bit and cannot be written through the folder where the level forbids it', async () => {
+  it('keep the executable bit, and cannot be written at level namespace', async () => {
     const result = await run(
       'bash',
       `"$SKILLS_DIR/custom/maps/scripts/draw.sh"
@@ -94,7 +94,7 @@ skillcell.set_value({"text": skillcell.read_skill_file("custom.maps", "data/poin
     if (isolation === 'namespace') expect(lines).toHaveLength(3);
   });
 
-  it('change nothing else: the same job without them behaves the same', async () => {
+  it('change nothing else in the result of the job', async () => {
     const code = `import { readdirSync } from 'node:fs'; console.log(process.argv.length, readdirSync('.').sort().join(), Object.keys(process.env).sort().join()); export default 1;`;
     const [withSkills, without] = [await run('javascript', code), await run('javascript', code, false)];
     for (const key of ['outcome', 'exitCode', 'stdout', 'stderr', 'value', 'artifacts', 'omitted', 'calls'] as const) {
@@ -104,12 +104,12 @@ skillcell.set_value({"text": skillcell.read_skill_file("custom.maps", "data/poin
     expect(withSkills.skills.digest).toMatch(/^sha256:/);
   });
 
-  it('a job without skills has an empty folder of them', async () => {
+  it('are an empty folder in a job without skills', async () => {
     expect((await run('bash', 'ls -A "$SKILLS_DIR"; test -d "$SKILLS_DIR"', false)).stdout.text).toBe('');
   });
 });
 
-it('the subsystem of a job is the active one for its tools, and only there', async () => {
+it('the subsystem of a job is active for its tools, and only there', async () => {
   const seen: unknown[] = [];
   await using other = createOrchestrator({
     skills: library.subsystem,
@@ -124,7 +124,7 @@ it('the subsystem of a job is the active one for its tools, and only there', asy
 });
 
 describe('a job whose skill requires a tool', () => {
-  it('is refused where the job does not have the tool, before anything runs', async () => {
+  it('is refused without the tool, before anything runs', async () => {
     const find = { id: 'crm.find', description: 'Finds.', execute: async () => 'Ada' };
     const other = { id: 'crm.other', description: 'Is there.', execute: async () => 'other' };
     await using host = createOrchestrator({ skills: library.subsystem, tools: [find, other] });

@@ -6,7 +6,7 @@ import { sweepRunners } from '../../src/jobs/sweep-runners.ts';
 import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
 import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 
-it('an engine that answers with an error takes nothing from the report of the other runners', async () => {
+it('an engine that answers with an error does not affect the report of the other runners', async () => {
   const engine = createServer((_request, response) => response.writeHead(500).end('{"message":"the disk is full"}'));
   await once(engine.listen(0, '127.0.0.1'), 'listening');
   const host = `tcp://127.0.0.1:${(engine.address() as AddressInfo).port}`;

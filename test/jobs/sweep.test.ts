@@ -25,7 +25,7 @@ interface Host {
   process: ChildProcess;
   pid: number;
   owner: string;
-  /** What the job's processes are called. */
+  /** Name of the job's processes. */
   daemon: string;
 }
 
@@ -58,7 +58,7 @@ describe.each(LEVELS)('a host that is killed, at level %s', (isolation) => {
     process.kill(host.pid, 'SIGKILL');
     await until(
       () => alive(host.daemon) === 0 && !hostProcesses().some(({ pid }) => family.has(pid)),
-      'an end of all its processes',
+      'the end of all its processes',
     );
     expect(elapsedMs()).toBeLessThan(isolation === 'namespace' ? 1_000 : 3_000);
     const left = sandboxLeftovers(host.owner);
@@ -91,11 +91,11 @@ describe.each(LEVELS)('a host that is killed, at level %s', (isolation) => {
   });
 });
 
-it('sweep() kills what a sandbox without its entry left running at level none', async (context) => {
+it('sweep() kills processes that a sandbox without its entry left running at level none', async (context) => {
   requireLevel(context, 'none');
   const host = await startHost('none');
   const entry = descendants(host.pid).find(({ command }) => command.includes('entry.cjs'));
-  // So that it cannot clean up after its sandbox.
+  // The stopped host cannot clean up after its sandbox.
   process.kill(host.pid, 'SIGSTOP');
   if (entry === undefined) throw new Error('The host has no entry.');
   process.kill(entry.pid, 'SIGKILL');
@@ -108,7 +108,7 @@ it('sweep() kills what a sandbox without its entry left running at level none', 
   await until(() => alive(host.daemon) === 0, 'the end of the daemon');
 });
 
-it.for(LEVELS)('a host that closes in order at level %s leaves nothing to sweep', async (isolation, context) => {
+it.for(LEVELS)('a host that closes normally at level %s leaves nothing to sweep', async (isolation, context) => {
   requireLevel(context, isolation);
   const orchestrator = createOrchestrator({ pool: { size: 2, isolation } });
   await orchestrator.warm();

@@ -29,7 +29,7 @@ export interface SessionPools {
   /** Waits for such a sandbox that is being started now, if there is one. */
   next(wish: WarmWish, signal: AbortSignal): Promise<FoundSandbox | undefined>;
   /**
-   * Counts a job that the pool could have served but did not. A pool that waits after failures tries again at once.
+   * Records a job that started cold although there is a pool for it. A pool that waits after failures tries again at once.
    *
    * @returns the reason, if the job can change it
    */

@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 const MIB = 1024 * 1024;
-/** Writes 40 MiB and says on stderr how far it came, which nothing slows down. */
+/** Writes 40 MiB as fast as possible. */
 const FLOOD = `import { writeSync } from 'node:fs';
   const block = Buffer.alloc(1024 * 1024, 'x');
   for (let count = 0; count < 40; count += 1) for (let at = 0; at < block.length; ) try { at += writeSync(1, block, at); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
@@ -23,7 +23,7 @@ const FLOOD = `import { writeSync } from 'node:fs';
 describe.each(SHARED_LEVELS)('the events of a job at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
-  it('come in order, end with the result, and name the job', async () => {
+  it('arrive in order, end with the result, and name the job', async () => {
     const job = orchestrator.stream({
       kind: 'exec',
       isolation,
@@ -52,7 +52,7 @@ describe.each(SHARED_LEVELS)('the events of a job at level %s', (isolation) => {
     expect(events[1]).toMatchObject({ isolation: result.isolation, runner: 'local', warm: false });
   });
 
-  it('have output as text plus bytes, whatever its pieces are cut to, and keep both in JSON', async () => {
+  it('have output as text and bytes, with pieces of any size, and keep both in JSON', async () => {
     const code = `import { writeSync } from 'node:fs';
       for (const byte of Buffer.from('naïve 漢字 \\u{1f389}\\n')) {
         writeSync(1, Buffer.of(byte));
@@ -96,7 +96,7 @@ describe.each(SHARED_LEVELS)('the events of a job at level %s', (isolation) => {
     ]);
   });
 
-  it('are kept for a reader who comes after the end', async () => {
+  it('are kept for a reader that starts after the end', async () => {
     const job = orchestrator.stream({ kind: 'exec', isolation, code: 'console.log("early")' });
     await job.result;
     const types: string[] = [];
@@ -104,7 +104,7 @@ describe.each(SHARED_LEVELS)('the events of a job at level %s', (isolation) => {
     expect(types).toEqual(['accepted', 'started', 'skills', 'run', 'output', 'finished']);
   });
 
-  it('C06 a slow reader slows the job, and the host holds a few MiB only', async () => {
+  it('C06 slow the job for a slow reader, and the host holds only a few MiB', async () => {
     const job = orchestrator.stream({ kind: 'exec', isolation, code: FLOOD, limits: { keptOutputBytes: 40 * MIB } });
     let finished = false;
     void job.result.then(() => (finished = true));
@@ -117,7 +117,7 @@ describe.each(SHARED_LEVELS)('the events of a job at level %s', (isolation) => {
     };
     while (bytes === 0) await next();
     const before = process.memoryUsage().arrayBuffers;
-    // The program would be through in a fraction of this.
+    // Without backpressure, the program would finish in a fraction of this time.
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(finished).toBe(false);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * MIB);
@@ -126,13 +126,13 @@ describe.each(SHARED_LEVELS)('the events of a job at level %s', (isolation) => {
     expect((await job.result).stdout).toMatchObject({ bytes: 40 * MIB, truncated: false });
   });
 
-  it('a reader that leaves early does not hold the job up', async () => {
+  it('do not block the job after its reader has left', async () => {
     const job = orchestrator.stream({ kind: 'exec', isolation, code: FLOOD, limits: { keptOutputBytes: 40 * MIB } });
     for await (const { type } of job) if (type === 'output') break;
     expect((await job.result).stdout.bytes).toBe(40 * MIB);
   });
 
-  it('a job without a reader is not held up', async () => {
+  it('do not block a job without a reader', async () => {
     const job = orchestrator.stream({ kind: 'exec', isolation, code: FLOOD, limits: { keptOutputBytes: 40 * MIB } });
     expect((await job.result).stdout.bytes).toBe(40 * MIB);
   });
@@ -157,7 +157,7 @@ describe('createEventStream()', () => {
     bytes: Buffer.alloc(size),
   });
 
-  it('keeps all for a reader who comes late, however much that is', async () => {
+  it('keeps all events for a late reader, without a limit', async () => {
     const stream = createEventStream();
     for (let count = 0; count < 12; count += 1) await stream.push(output(MIB));
     stream.end();
@@ -166,7 +166,7 @@ describe('createEventStream()', () => {
     expect(bytes).toBe(12 * MIB);
   });
 
-  it('makes its writer wait above 4 MiB once a reader has begun, and lets go as it reads', async () => {
+  it('makes its writer wait above 4 MiB once a reader has begun, until the reader catches up', async () => {
     const stream = createEventStream();
     const reader = stream[Symbol.asyncIterator]();
     const first = reader.next();
@@ -180,7 +180,7 @@ describe('createEventStream()', () => {
     await until(() => resumed === 6, 'all pushes');
   });
 
-  it('makes no event of each byte that waits, and loses none', async () => {
+  it('joins waiting bytes into few events, and loses no byte', async () => {
     const stream = createEventStream();
     const emit = createOutputEvents('j', (event) => stream.push(event));
     const seen = { stdout: '', stderr: '' };
@@ -201,7 +201,7 @@ describe('createEventStream()', () => {
     await stream.push({ type: 'run', jobId: 'j', run: 2 });
     await write(100_000, 100_010);
     const reader = stream[Symbol.asyncIterator]();
-    // What is read meanwhile takes nothing that comes later with it.
+    // Events that are read meanwhile do not include later output.
     for (let count = 0; count < 1_030; count += 1) {
       take((await reader.next()).value as JobEvent);
       await write(100_010 + 10 * count, 100_020 + 10 * count);
@@ -221,7 +221,7 @@ describe('createEventStream()', () => {
     expect(before.reduce((sum, bytes) => sum + bytes, 0)).toBe(200_000);
   });
 
-  it('lets waiting writers go when the reader leaves, and takes nothing after its end', async () => {
+  it('releases waiting writers when the reader leaves, and accepts no event after its end', async () => {
     const stream = createEventStream();
     const reader = stream[Symbol.asyncIterator]();
     const first = reader.next();

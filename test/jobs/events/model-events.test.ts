@@ -5,7 +5,7 @@ import { programAnswer, scriptedModel } from '../../fixtures/scripted-model.ts';
 
 const program = (code: string): string => programAnswer('javascript', code);
 
-it('a job says what each of its stages asks, and what is answered', async () => {
+it('a job emits the requests of each stage, and the answers', async () => {
   const answers = [
     '```skillcell-decision\n{ "action": "codegen", "task": "Try." }\n```',
     program('process.exit(1);'),

@@ -22,7 +22,7 @@ import {
 } from '../../fixtures/output/output-programs.ts';
 
 const MIB = 1024 * 1024;
-/** Room for all that the largest program prints. */
+/** Enough for the output of the largest program. */
 const KEPT = 32 * MIB;
 const LARGE = 25_000_000;
 const LARGE_BLOCKS = 381 * 64 * 1024;
@@ -31,7 +31,7 @@ const BLOCKS = 5 * 64 * 1024;
 type Language = 'javascript' | 'typescript' | 'python' | 'bash';
 type Row = [ending: Ending, way: Way, bytes: number];
 
-/** Each value of ending, way of writing and size at least once a language; the costly ones not with all others. */
+/** Each ending, way of writing and size at least once in each language; costly values not in all combinations. */
 const TABLE: Record<Language, Row[]> = {
   javascript: [
     ['throw', 'lines', 10],
@@ -86,7 +86,7 @@ const TABLE: Record<Language, Row[]> = {
   ],
 };
 
-/** The first program of a newcomer: 8,890 bytes. */
+/** A typical first program: 8,890 bytes of output. */
 const NEWCOMER: Record<Language, string> = {
   javascript: `for (let i = 0; i < 1000; i++) console.log('line ' + i); process.exit(0)`,
   typescript: `for (let i: number = 0; i < 1000; i++) console.log('line ' + i); process.exit(0)`,
@@ -95,7 +95,7 @@ const NEWCOMER: Record<Language, string> = {
 };
 const NEWCOMER_TEXT = Array.from({ length: 1_000 }, (_, index) => `line ${index}\n`).join('');
 
-/** Count and digest: what a failed comparison prints stays short. */
+/** Count and digest, so that the output of a failed comparison stays short. */
 function digest(bytes: Uint8Array | string): string {
   return `${Buffer.byteLength(bytes)} bytes, sha256 ${createHash('sha256').update(bytes).digest('hex')}`;
 }
@@ -105,7 +105,7 @@ interface Printed {
   events: { stdout: Buffer; stderr: Buffer };
 }
 
-/** Reads a job to its end: what its events carried, and its result. */
+/** Reads a job to its end: the output of its events, and its result. */
 async function read(job: JobStream, { pauseMs = 0, onWaiting = (): void => undefined } = {}): Promise<Printed> {
   const parts = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] };
   for await (const event of job) {
@@ -120,12 +120,12 @@ async function read(job: JobStream, { pauseMs = 0, onWaiting = (): void => undef
   };
 }
 
-/** A line a call takes long on a busy machine. */
+/** Long timeouts: one write for each line takes long on a busy machine. */
 function limitsFor(runTimeoutMs = 240_000): Partial<JobLimits> {
   return { keptOutputBytes: KEPT, graceMs: 500, runTimeoutMs, jobTimeoutMs: 250_000 };
 }
 
-/** The time of a run that is to wait for its end: the first; one that ended before all was written is tried with twice as much. */
+/** First timeout of a run that waits for its timeout. If it ended before all was written, the timeout is doubled. */
 const FIRST_TIME_MS = 1_000;
 
 const OUTCOMES: Partial<Record<Ending, string>> = {
@@ -135,7 +135,7 @@ const OUTCOMES: Partial<Record<Ending, string>> = {
   timeout: 'timeout',
   cancel: 'canceled',
 };
-/** Endings that say something of their own on stderr. */
+/** Endings that add text to stderr. */
 const SPEAKS: readonly Ending[] = ['throw', 'rejection', 'SIGKILL'];
 
 async function expectAll(orchestrator: Orchestrator, level: Level, language: Language, row: Row): Promise<JobResult> {
@@ -182,9 +182,9 @@ function expectBytes({ result, events }: Printed, [ending, way, bytes]: Row): vo
 type Level = 'none' | 'namespace' | 'container';
 const LANGUAGES = Object.keys(TABLE) as Language[];
 const LEVELS: Level[] = ['none', 'namespace', 'container'];
-/** Those that print much, or wait for their time, are not for every change. */
+/** Rows with much output or with a timeout are not tested for every change. */
 const isForEachChange = ([ending, , bytes]: Row): boolean => ending !== 'timeout' && bytes < MIB;
-/** All at the best level; the other levels take turns, since an interpreter does not know where it prints. */
+/** All rows at the best level; the other levels share them, since output does not depend on the level. */
 const rowsAt = (level: Level, language: Language): readonly Row[] =>
   level === BEST_LEVEL
     ? shareOf(TABLE[language], isForEachChange)
@@ -198,7 +198,7 @@ const open = async (level: Level, warm?: Language[], model?: ModelGateway): Prom
     ...(model === undefined ? {} : { model }),
   });
 
-describe.each(IS_SAMPLE ? [BEST_LEVEL] : LEVELS)('what a program prints at level %s', (level) => {
+describe.each(IS_SAMPLE ? [BEST_LEVEL] : LEVELS)('output of a program at level %s', (level) => {
   describeWith('arrives', level === 'container' ? MISSING_ENGINE : undefined, () => {
     let orchestrator: Orchestrator;
     beforeEach((context) => {
@@ -210,7 +210,7 @@ describe.each(IS_SAMPLE ? [BEST_LEVEL] : LEVELS)('what a program prints at level
     describe.each(LANGUAGES)('%s', (language) => {
       beforeEach((context) => requireHere(context, language === 'python' ? MISSING_PYTHON : undefined));
       it.each(rowsAt(level, language))(
-        'that ends by %s, written by %s, %i bytes',
+        'if the program ends by %s, written by %s, %i bytes',
         { timeout: 300_000 },
         async (...row) => {
           await expectAll(orchestrator, level, language, row);
@@ -247,14 +247,14 @@ describe.each(IS_SAMPLE ? [BEST_LEVEL] : LEVELS)('what a program prints at level
       }
     });
 
-    it('to a reader of events who is slow, whole', { timeout: 300_000 }, async () => {
+    it('completely at a slow reader of events', { timeout: 300_000 }, async () => {
       const row: Row = ['exit', 'blocks', LARGE_BLOCKS];
       const code = outputProgram('javascript', ...row);
       const job = orchestrator.stream({ kind: 'exec', isolation: level, code, limits: limitsFor() });
       expectBytes(await read(job, { pauseMs: 5 }), row);
     });
 
-    it('as its beginning and the exact count of all, where less is kept', { timeout: 300_000 }, async () => {
+    it('as its beginning and the exact total count, if less is kept', { timeout: 300_000 }, async () => {
       const code = outputProgram('javascript', 'exit', 'blocks', LARGE_BLOCKS);
       const { result, events } = await read(orchestrator.stream({ kind: 'exec', isolation: level, code }));
       const kept = expectedOutput('exit', 'blocks', LARGE_BLOCKS).stdout.subarray(0, MIB);
@@ -262,18 +262,18 @@ describe.each(IS_SAMPLE ? [BEST_LEVEL] : LEVELS)('what a program prints at level
       expect([digest(result.stdout.text), digest(events.stdout)]).toEqual([digest(kept), digest(kept)]);
     });
 
-    it('with a word where a process that hides may write on', { timeout: 300_000 }, async () => {
+    it('with a diagnostic if a hidden process may still write', { timeout: 300_000 }, async () => {
       const hides =
         '(env -i setsid sh -c ": >hidden; sleep 5; echo later" &)\nuntil [ -e hidden ]; do sleep 0.01; done';
       const code = `${hides}\necho first`;
       const { outcome, stdout, diagnostics } = await orchestrator.exec({ isolation: level, language: 'bash', code });
       expect({ outcome, stdout: stdout.text }).toEqual({ outcome: 'succeeded', stdout: 'first\n' });
-      // Only at level none can it get away from being ended.
+      // Only at level none can the process escape its end.
       const told = diagnostics.filter((row) => row.code.startsWith('output.')).map((row) => row.code);
       expect(told).toEqual(level === 'none' ? ['output.incomplete'] : []);
     });
 
-    it('from each attempt of a model, also the repeated one', { timeout: 300_000 }, async () => {
+    it('from each attempt of a model, including the repeated one', { timeout: 300_000 }, async () => {
       const answer = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\``;
       const first = outputProgram('javascript', 'throw', 'lines', 300_000);
       const second = outputProgram('javascript', 'exit', 'blocks', BLOCKS);

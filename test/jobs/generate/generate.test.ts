@@ -61,13 +61,13 @@ describe('an answer', () => {
     expect(third).toBe('You are a poet.\n');
   });
 
-  it('says that it was cut off', async () => {
+  it('has a diagnostic if it was cut off', async () => {
     await using orchestrator = withModel(scriptedModel([{ text: 'A b', finishReason: 'length' }]));
     const { diagnostics } = await orchestrator.generate(job);
     expect(diagnostics).toMatchObject([{ code: 'generation.cut-off' }]);
   });
 
-  it('is asked for with the skills of the orchestrator as the active ones', async () => {
+  it('is requested with the skills of the orchestrator as the active ones', async () => {
     let seen: unknown;
     const inner = scriptedModel(['a']);
     const model: ModelGateway = {
@@ -86,7 +86,7 @@ describe('an answer', () => {
 describe('a value', () => {
   const output = z.object({ title: z.string(), rows: z.array(z.number()).min(1) });
 
-  it('is what the schema makes of the answer, in a block or bare, after thinking', async () => {
+  it('is the answer as transformed by the schema, in a block or bare, after thinking', async () => {
     const value = { title: 'Bars', rows: [1] };
     for (const text of [json(value), JSON.stringify(value), `<think>${json({})}</think>Here:\n${json(value)}Done.`]) {
       const model = scriptedModel([text]);
@@ -97,7 +97,7 @@ describe('a value', () => {
     }
   });
 
-  it('goes back with its faults, and the prompt of each attempt begins with the one before', async () => {
+  it('is asked for again with its faults, and the prompt of each attempt extends the previous one', async () => {
     const model = scriptedModel([
       'Bars!',
       json({ title: 1, rows: [] }),
@@ -121,9 +121,9 @@ describe('a value', () => {
   it.each([
     ['two blocks', json({ title: 'B', rows: [1] }).repeat(2), '2 blocks'],
     ['no JSON', '```json\n{\n```', 'no JSON'],
-    ['nothing', '', 'no block'],
+    ['an empty answer', '', 'no block'],
     ['a cut block', { text: '```json\n{"title":"B","rows":[1]}', finishReason: 'length' }, 'cut off'],
-    ['a deep one', '['.repeat(200_000), 'no block'],
+    ['deeply nested JSON', '['.repeat(200_000), 'no block'],
     ['keys of prototypes', '{"__proto__":{"title":"B","rows":[1]}}', 'title'],
   ])('that never fits fails after the attempts: %s', async (_name, answer, fault) => {
     const model = scriptedModel([answer, answer, answer]);
@@ -136,7 +136,7 @@ describe('a value', () => {
     expect(model.asked).toHaveLength(2);
   });
 
-  it('is judged by a JSON schema as well, with all that it says', async () => {
+  it('is judged by a JSON schema as well, with all its keywords', async () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -153,7 +153,7 @@ describe('a value', () => {
     expect(model.asked[2]?.messages.at(-1)?.content).toContain('title');
   });
 
-  it('of the small flavour of zod has its faults in words as well', async () => {
+  it('has readable faults with zod/mini as well', async () => {
     const model = scriptedModel(['[]', '{}']);
     await using orchestrator = withModel(model);
     const failed = orchestrator.generate({ ...job, output: mini.object({ title: mini.string() }) });
@@ -164,18 +164,18 @@ describe('a value', () => {
   });
 });
 
-describe('before anything is asked', () => {
+describe('before the model is asked', () => {
   const refused: [string, object, string][] = [
     ['no prompt', { prompt: ' ' }, 'options.invalid'],
     ['no consumer', { consumer: undefined }, 'options.invalid'],
-    ['a consumer of another form', { consumer: '../x' }, 'options.invalid'],
+    ['a consumer of an invalid form', { consumer: '../x' }, 'options.invalid'],
     ['an unknown field', { task: 'x' }, 'options.invalid'],
     ['no attempts', { maxAttempts: 0 }, 'options.invalid'],
-    ['attempts that are no number', { maxAttempts: Number.NaN }, 'options.invalid'],
-    ['a schema that is none', { output: 'text' }, 'options.invalid'],
-    ['a schema of no type', { output: { type: 'thing' } }, 'options.invalid'],
+    ['attempts that are not a number', { maxAttempts: Number.NaN }, 'options.invalid'],
+    ['a text as schema', { output: 'text' }, 'options.invalid'],
+    ['a schema of an unknown type', { output: { type: 'thing' } }, 'options.invalid'],
     ['a schema that cannot be enforced', { output: { $dynamicRef: '#x' } }, 'tool.schema-unsupported'],
-    ['a schema that no model can be told', { output: z.custom(() => true) }, 'options.invalid'],
+    ['a schema without a JSON schema', { output: z.custom(() => true) }, 'options.invalid'],
     ['an unknown skill', { skills: ['custom.nothing'] }, 'skills.reference-unknown'],
     ['a denied skill', { skills: ['custom.brief', 'custom.secret'] }, 'skills.reference-denied'],
   ];
@@ -186,7 +186,7 @@ describe('before anything is asked', () => {
     expect(model.asked).toEqual([]);
   });
 
-  it('a host without a model, without skills, or closed says so', async () => {
+  it('a host without a model, without skills, or closed refuses', async () => {
     await using plain = createOrchestrator();
     await expect(plain.generate(job)).rejects.toMatchObject({ code: 'model.not-configured' });
     await expect(plain.generate({ ...job, skills: ['custom.brief'] })).rejects.toMatchObject({
@@ -200,7 +200,7 @@ describe('before anything is asked', () => {
 describe('a model that does not answer', () => {
   const never: ModelGateway = { id: 'test/silent', generate: () => new Promise(() => undefined) };
 
-  it('is waited for only for a time', async () => {
+  it('is given up after modelTimeoutMs', async () => {
     await using orchestrator = withModel(never);
     const failed = orchestrator.generate({ ...job, modelTimeoutMs: 30 });
     await expect(failed).rejects.toMatchObject({
@@ -209,7 +209,7 @@ describe('a model that does not answer', () => {
     });
   });
 
-  it('is left when its caller cancels, or the orchestrator closes', async () => {
+  it('is given up when its caller cancels, or the orchestrator closes', async () => {
     const orchestrator = withModel(never);
     const reason = new Error('enough');
     await expect(orchestrator.generate({ ...job, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -236,7 +236,7 @@ describe('a service in trouble', () => {
     ['a cut within the answer', { half: true }, 'model.failed'],
     ['silence', { hang: true }, 'model.failed'],
   ];
-  it.each(troubles)('%s: one clear error, without the key', async (_name, trouble, code) => {
+  it.each(troubles)('(%s) leads to one clear error without the key', async (_name, trouble, code) => {
     await using service = await startModelStandIn(() => trouble);
     const settings = {
       provider: 'openai-compatible' as const,
@@ -259,7 +259,7 @@ describe('a schema whose check never ends', () => {
   const start = (orchestrator: Orchestrator, more: Partial<GenerateOptions> = {}): Promise<unknown> =>
     orchestrator.generate({ ...job, output, ...more }).catch((reason: unknown) => reason);
 
-  it('has as long as the model, and holds up neither the caller’s signal nor the end of the orchestrator', async () => {
+  it('has the deadline of the model, and blocks neither the caller’s signal nor the end of the orchestrator', async () => {
     await using orchestrator = withModel(scriptedModel([json({ bars: 1 }), json({ bars: 1 }), json({ bars: 1 })]));
     expect(await start(orchestrator, { modelTimeoutMs: 20 })).toMatchObject({
       code: 'model.answer-invalid',

@@ -51,7 +51,7 @@ const noteLost = ({ jobId }: JobResult): void => void lost.push(jobId);
 const journals = (): string[] => readdirSync(folder).filter((name) => name.startsWith('accepted-'));
 const done = (jobId: string): JobResult => ({ ...lostResult(job(jobId)), outcome: 'succeeded', exitCode: 0 });
 
-/** A journal as a dead owner leaves it. */
+/** Writes a journal of a dead owner. */
 function leaveJournal(text: string): void {
   mkdirSync(join(folder, 'results'), { recursive: true });
   writeFileSync(join(folder, `accepted-${DEAD}-00000000.jsonl`), text);
@@ -68,12 +68,12 @@ it('counts an attempt whose owner died while this one was open', () => {
   journal.close();
 });
 
-/** A process with a journal of its own in the folder, which follows orders and says when each is done. */
+/** Starts a process with its own journal in the folder, which follows orders and prints a line after each. */
 async function startHost(
   ...orders: string[]
 ): Promise<{ process: ChildProcess; ended: Promise<unknown>; said: () => string }> {
   const host = spawn(process.execPath, [HOST, folder, ...orders], { stdio: ['ignore', 'pipe', 'inherit'] });
-  // It may be over before we look.
+  // The process may exit before the first check.
   const ended = once(host, 'exit');
   hosts.push(host);
   let said = '';
@@ -83,7 +83,7 @@ async function startHost(
 }
 
 describe('the journal of jobs', () => {
-  it('has a job in its file once accept() returns, and its file goes when all is done', () => {
+  it('has a job in its file once accept() returns, and removes the file when all jobs are done', () => {
     const journal = openJobJournal(folder);
     journal.accept(job('a'));
     const [name = ''] = journals();
@@ -99,7 +99,7 @@ describe('the journal of jobs', () => {
     expect(lost).toEqual([]);
   });
 
-  it('calls fsync after the line of a job and before it says that the job is accepted', async (context) => {
+  it('calls fsync after the line of a job and before it reports that the job is accepted', async (context) => {
     const calls = await traceAccept(context);
     const line = calls.findIndex((call) => /^write\(\d+, "\{\\"jobId\\":\\"traced/.test(call));
     const descriptor = /^write\((\d+)/.exec(calls[line] ?? '')?.[1] ?? '';
@@ -140,7 +140,7 @@ describe('the journal of jobs', () => {
     journal.close();
   });
 
-  it('F16 takes a line that a crash has cut off for a job that was never accepted', () => {
+  it('F16 treats a line that a crash has cut off as a job that was never accepted', () => {
     leaveJournal('{"jobId":"a","kind":"exec","attempt":1}\nnull\n{}\n\0\0\0\n{"jobId":"b","kind":"ex');
     const journal = openJobJournal(folder, noteLost);
     expect(lost).toEqual(['a']);
@@ -148,7 +148,7 @@ describe('the journal of jobs', () => {
     journal.close();
   });
 
-  it('F16 removes half results of dead owners, and leaves those of living ones', () => {
+  it('F16 removes partial results of dead owners, and keeps those of living owners', () => {
     leaveJournal('');
     const living = `.${ownerName(currentOwner())}-0123456789abcdef.part`;
     for (const name of [`.${DEAD}-0123456789abcdef.part`, living, '.someone.part']) {
@@ -158,7 +158,7 @@ describe('the journal of jobs', () => {
     expect(results()).toEqual([living, '.someone.part'].toSorted());
   });
 
-  it('keeps the first of two results, also when both come from different owners', () => {
+  it('keeps the first of two results, even from different owners', () => {
     const one = openJobJournal(folder);
     const other = openJobJournal(folder);
     one.accept(job('a'));
@@ -173,7 +173,7 @@ describe('the journal of jobs', () => {
     other.close();
   });
 
-  it('F16 an orchestrator takes over what a dead owner left, with a log and without one', async () => {
+  it('F16 of a dead owner is settled by an orchestrator, with a log and without one', async () => {
     let log = '';
     const logger = pino({ level: 'warn' }, { write: (line) => void (log += line) });
     leaveJournal(`${JSON.stringify(job('a'))}\n`);
@@ -184,7 +184,7 @@ describe('the journal of jobs', () => {
     expect(log).toContain('"jobId":"b"');
   });
 
-  it('closes once: what has its number later stays open', () => {
+  it('closes once, so that a later file with its descriptor number stays open', () => {
     const journal = openJobJournal(folder);
     journal.close();
     const other = openSync(join(folder, 'other'), 'w');
@@ -225,7 +225,7 @@ describe('the journal of jobs', () => {
     expect(codeOf(() => openJobJournal('/sys/state'))).toBe('state.write-failed');
   });
 
-  it('F15 refuses jobs when its folder goes away, and takes them again when it is back', async () => {
+  it('F15 refuses jobs while its folder is missing, and accepts them again when it is back', async () => {
     await using orchestrator = createOrchestrator({ stateDir: folder, allowUnisolated: true, sweepIntervalMs: 0 });
     const exec = (jobId: string): Promise<JobResult> => orchestrator.exec({ jobId, isolation: 'none', code: '1' });
     expect((await exec('a')).outcome).toBe('succeeded');
@@ -256,11 +256,11 @@ describe('F14 a full disk', () => {
   };
   const makeRoom = (): void => rmSync(join(folder, 'ballast'));
 
-  it('refuses jobs, keeps the journal whole, and takes jobs again when there is room', () => {
+  it('refuses jobs, keeps the journal intact, and accepts jobs again when there is space', () => {
     const journal = openJobJournal(folder);
     journal.accept(job('before'));
     fill();
-    // The first page of the file has room for some lines still.
+    // The first page of the file still has room for some lines.
     const accepted = ['before'];
     const acceptUntilFull = (): void => {
       for (;;) {
@@ -280,7 +280,7 @@ describe('F14 a full disk', () => {
     journal.close();
   });
 
-  it('fails a job whose result has no room, leaves no half result, and records the failure when there is room', async () => {
+  it('fails a job whose result does not fit, leaves no partial result, and records the failure when there is space', async () => {
     await using orchestrator = createOrchestrator({ stateDir: folder, sweepIntervalMs: 0 });
     const exec = (jobId: string, code: string): Promise<JobResult> =>
       orchestrator.exec({ jobId, isolation: 'none', code });
@@ -301,7 +301,7 @@ describe('F14 a full disk', () => {
     await expect(exec('full', '1')).rejects.toMatchObject({ code: 'job.invalid' });
   });
 
-  it('leaves the journal to the next owner when there is no room until the end', async () => {
+  it('leaves the journal to the next owner if there is no space until the end', async () => {
     const host = await startHost('accept:a', 'fill', 'finish:a', 'close');
     await host.ended;
     expect(host.said()).toContain('state.write-failed a');
@@ -314,8 +314,8 @@ describe('F14 a full disk', () => {
 });
 
 /**
- * System calls of the thread of a host that accepts one job, in order. Each thread has a file of its own: in a common one
- * a call of another thread cuts the line of one that is under way in two.
+ * System calls of the thread that accepts one job in a host, in order. Each thread has a trace file of its own: in a common file,
+ * a call of another thread would split the line of a pending call.
  */
 async function traceAccept(context: TestContext, ...orders: string[]): Promise<string[]> {
   const traces = join(folder, 'traces');

@@ -11,12 +11,12 @@ afterAll(async () => {
   expect(sandboxLeftovers()).toEqual([]);
 });
 
-/** Folders of 200 letters each, 40 deep. */
+/** A command that makes folders with names of 200 letters, 40 deep. */
 function deepIn(folder: string): string {
   return `mkdir -p ${folder}; cd ${folder}; for step in {1..40}; do mkdir ${'n'.repeat(200)} && cd -P ./${'n'.repeat(200)} || exit 9; done 2>/dev/null`;
 }
 
-/** What a program may do to its own folders: its job still has a result, and it is never our fault. */
+/** Actions of programs on their own folders: the job still has a result, and it is never our fault. */
 const MISCHIEF: [string, string][] = [
   ['closes its workspace', 'chmod 000 .'],
   ['closes its output folder', 'echo x >out/a; chmod 000 out'],
@@ -27,7 +27,7 @@ const MISCHIEF: [string, string][] = [
   ['removes everything', 'rm -rf ./* .[!.]*; rm -rf "$WORKSPACE"'],
   ['closes the folder of its value', 'chmod 000 "${SKILLCELL_VALUE%/*}"'],
   ['replaces its own file by a closed folder', 'rm main.sh; mkdir -p main.sh/x/y; chmod 000 main.sh/x main.sh'],
-  ['leaves names that are no text', "touch $'\\xff\\xfe' $'a\\nb'; mkdir $'\\xfd'; touch $'\\xfd/\\xfc'"],
+  ['leaves names that are not text', "touch $'\\xff\\xfe' $'a\\nb'; mkdir $'\\xfd'; touch $'\\xfd/\\xfc'"],
   ['makes folders deeper than a path is long', deepIn('.')],
   ['makes such folders closed', `${deepIn('out')}; cd "$WORKSPACE"; chmod 000 out/*`],
   ['puts a closed folder in the place of its value', 'mkdir -p "$SKILLCELL_VALUE/x/y"; chmod 000 "$SKILLCELL_VALUE/x"'],
@@ -46,9 +46,9 @@ describe.each(LEVELS)('a program at level %s that', (isolation) => {
       expect: ['d/f'],
       limits: { workspaceMib: 4 },
     });
-    // At level none the watch may end what fills the workspace before it ends itself.
+    // At level none the watch may end a program that fills the workspace before it ends itself.
     expect(['failed', 'limit']).toContain(result.outcome);
-    // What it was to do has been done.
+    // The program ran to its end.
     if (result.outcome === 'failed') expect(result.exitCode).toBe(3);
     expect(result.artifacts.every(({ path }) => ['a', 'd/f', 'a/b/c'].includes(path))).toBe(true);
   });
@@ -62,8 +62,8 @@ describe.each(LEVELS)('a program at level %s that', (isolation) => {
     );
   });
 
-  it('fills its temporary folders leaves the next attempt their room', async () => {
-    // At level none they are the machine's, and TMPDIR is the workspace.
+  it('fills its temporary folders leaves the next attempt empty ones', async () => {
+    // At level none they belong to the machine, and TMPDIR counts as part of the workspace.
     const folders = isolation === 'none' ? '"$TMPDIR"' : '/tmp /dev/shm';
     const fill = `mkdir -p "$TMPDIR/a/b" && chmod 000 "$TMPDIR/a" && for folder in ${folders}; do head -c 1000000 /dev/zero >"$folder/full" || exit 0; done || exit 0; exit 3`;
     const result = await attempts(isolation, fill, `find ${folders} -name full -o -name a`);
@@ -82,7 +82,7 @@ describe.each(LEVELS)('a program at level %s that', (isolation) => {
     expect(result.codegen?.attempts).toHaveLength(2);
   });
 
-  it('replaces an input by a link has that link taken away before the next attempt', async () => {
+  it('replaces an input by a link leaves the next attempt without that link', async () => {
     const result = await attempts(
       isolation,
       'rm in/data.txt; ln -s /etc/hostname in/data.txt; exit 3',

@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Gives every file of the working folder but the program: its text, and whether it is executable. */
+/** Lists every file of the working folder except the program: its text, and whether it is executable. */
 const LIST = `import { readdirSync, readFileSync, statSync } from 'node:fs';
   const files = readdirSync('.', { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => (parentPath === '.' ? name : parentPath + '/' + name)).sort();
@@ -39,7 +39,7 @@ function write(files: Record<string, string>): void {
 describe.each(SHARED_LEVELS)('files by destination at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
-  it('are texts, bytes, files and folders of the host', async () => {
+  it('may be texts, bytes, files and folders of the host', async () => {
     write({ 'one.csv': 'a,b\n', 'tree/b.txt': 'b', 'tree/deep/a.sh': 'a', 'tree/z': '' });
     chmodSync(join(folder, 'tree/deep/a.sh'), 0o755);
     const files = {
@@ -64,7 +64,7 @@ describe.each(SHARED_LEVELS)('files by destination at level %s', (isolation) => 
 });
 
 describe('a folder of the host', () => {
-  it('L01 gives its regular files only: no link is followed, and what is left out is said', async () => {
+  it('L01 gives only its regular files, follows no link, and reports omitted entries', async () => {
     write({ 'tree/kept': 'kept', secret: 'secret', 'elsewhere/file': 'secret', 'tree/report\u202etxt.exe': 'x' });
     symlinkSync(join(folder, 'secret'), join(folder, 'tree/link'));
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'tree/linked'));
@@ -86,13 +86,13 @@ describe('a folder of the host', () => {
     ]);
   });
 
-  it('behind a link of the caller\u2019s own is taken', async () => {
+  it('behind a link of the caller\u2019s own is accepted', async () => {
     write({ 'real/a': 'a' });
     symlinkSync('real', join(folder, 'alias'));
     expect((await run({ t: { source: join(folder, 'alias') } })).value).toEqual([['t/a', 'a', false]]);
   });
 
-  it('that is empty gives nothing', async () => {
+  it('that is empty gives no files', async () => {
     mkdirSync(join(folder, 'empty'));
     expect(await run({ t: { source: join(folder, 'empty') } })).toMatchObject({ outcome: 'succeeded', value: [] });
   });
@@ -109,7 +109,7 @@ describe('a folder of the host', () => {
     await expect(entries).rejects.toThrow('over 50 files and folders');
   });
 
-  it('names over 200 of what it leaves out, and counts the others', async () => {
+  it('names 200 omitted entries, and counts the others', async () => {
     mkdirSync(join(folder, 'links'));
     for (let index = 0; index < 210; index += 1) symlinkSync('/x', join(folder, `links/${index}`));
     const { diagnostics } = await prepareInputFiles([{ destination: 't', source: join(folder, 'links') }], {
@@ -120,7 +120,7 @@ describe('a folder of the host', () => {
     expect(diagnostics.at(-1)).toMatchObject({ message: '10 more entries were left out' });
   });
 
-  it('L04 whose file became a link meanwhile is not read through it, nor through a folder that became one', async () => {
+  it('L04 whose file or subfolder was replaced by a link meanwhile is not read through it', async () => {
     write({ 'tree/sub/file': 'kept', 'secret/file': 'secret' });
     const limits = { workspaceMib: 1, workspaceInodes: 100 };
     const prepared = await prepareInputFiles([{ destination: 't', source: join(folder, 'tree') }], limits);

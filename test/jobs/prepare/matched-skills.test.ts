@@ -7,7 +7,7 @@ import { BEST_LEVEL } from '../../fixtures/levels.ts';
 import { programAnswer, scriptedModel } from '../../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
-/** As the architecture of skills prints it, with the toolset that it describes. */
+/** The example of the architecture of skills, with its toolset. */
 const HELLO = `---
 name: hello-extended
 description: Extended greeting capabilities
@@ -88,7 +88,7 @@ async function dryRun(
 }
 
 describe('a codegen job with skills.match', () => {
-  it('greets by the skill that the architecture of skills prints, and by its toolset', async () => {
+  it('greets with the example skill of the architecture of skills, and with its toolset', async () => {
     const program =
       "import { tools } from 'skillcell';\nconsole.log((await tools.call('hello', { name: 'Ada' })).output);";
     const model = scriptedModel([programAnswer('js', program)]);
@@ -115,7 +115,7 @@ describe('a codegen job with skills.match', () => {
     expect(model.asked[0]?.messages[0]?.content).not.toContain('Skills that there are');
   });
 
-  it('carries the three best after those that it names, each once, and says why the others stay out', async () => {
+  it('gets the three best matches after its named skills, each once, and reasons for the others', async () => {
     const found = await dryRun('Put strawberry jam and ink on paper.', {
       refs: ['custom.log', 'custom.jam'],
       match: true,
@@ -143,7 +143,7 @@ describe('a codegen job with skills.match', () => {
     expect(found.match?.leftOut.map(({ id }) => id)).toContain('custom.ink');
   });
 
-  it('shows how many skills there are where none matches, and a line of each where it is asked for them', async () => {
+  it('shows the number of skills if none matches, and a line for each if the task asks for them', async () => {
     const none = await dryRun('Count rows.', { match: true });
     expect(none.match).toMatchObject({ tier: 1, text: '[7 skills available]\n', matches: [] });
     expect(none.skills.digest).toBe(null);
@@ -153,7 +153,7 @@ describe('a codegen job with skills.match', () => {
     const lines = all.prompt.messages[0]?.content.split('Skills that there are:\n')[1];
     expect(lines).toBe(all.match?.text);
     expect(lines).toContain('- **custom.hello-extended**: Extended greeting capabilities\n');
-    // Whatever a description holds, it is one line that begins as we write it.
+    // Each description becomes one line in our format.
     expect(
       lines
         ?.trim()
@@ -164,7 +164,7 @@ describe('a codegen job with skills.match', () => {
     expect(all.prompt.system).not.toContain('[ACTIVE SKILLS]');
   });
 
-  it('shows nothing where there is no skill, and nothing without match', async () => {
+  it('shows nothing without skills, and nothing without match', async () => {
     await using bare = createOrchestrator();
     const job = { isolation: 'none' as const, dryRun: true, task: 'Say hello.' };
     const result = await bare.codegen({ ...job, skills: { match: true } });
@@ -178,7 +178,7 @@ describe('a codegen job with skills.match', () => {
     expect(JSON.stringify(off.prompt)).not.toMatch(/Skills that there are|ACTIVE SKILLS/);
   });
 
-  it('does not carry a skill that requires a tool which the job does not have, unless it names it itself', async () => {
+  it('gets no matched skill that requires a missing tool, and is refused if it names such a skill', async () => {
     const crm = { id: 'crm.find', description: 'Finds.', execute: async () => 'Ada' };
     await using host = createOrchestrator({ skills: library.subsystem, tools: [crm] });
     const job = { isolation: 'none' as const, dryRun: true, task: 'A rock.' };
@@ -198,7 +198,7 @@ describe('a codegen job with skills.match', () => {
     expect(all.match?.text).not.toContain('custom.needs');
   });
 
-  it('keeps what matched for the next five jobs of its session', async () => {
+  it('keeps matched skills for the next five jobs of its session', async () => {
     const match = { session: createTriggerSession(), maxSkills: 1 };
     const active: string[][] = [];
     for (const task of ['hello', 'paper', ...Array.from({ length: 5 }, () => 'Count rows.')])
@@ -211,7 +211,7 @@ describe('a codegen job with skills.match', () => {
     expect(other.skills.active).toEqual([]);
   });
 
-  it('matches once, also where a model decides on it first', async () => {
+  it('matches once, even if a model decides on it first', async () => {
     const session = createTriggerSession();
     const turns: string[] = [];
     const counting = {
@@ -232,7 +232,7 @@ describe('a codegen job with skills.match', () => {
     expect(turns).toEqual(['Some ink.']);
   });
 
-  it('says which pattern of tools came to none', async () => {
+  it('reports a pattern of tools without a match', async () => {
     await using host = createOrchestrator({ skills: library.subsystem });
     const job = { isolation: 'none' as const, dryRun: true, skills: { match: true }, tools: ['hello'] };
     const unknown = async (task: string): Promise<string[]> =>
@@ -259,13 +259,13 @@ describe('a codegen job with skills.match', () => {
     });
   });
 
-  it('is refused where there is no task', async () => {
+  it('is refused without a task', async () => {
     await expect(orchestrator.exec({ isolation: 'none', code: '1', skills: { match: true } })).rejects.toMatchObject({
       code: 'job.invalid',
     });
   });
 
-  it('matches the beginning of a long task, and is done soon', async () => {
+  it('matches only the beginning of a long task', async () => {
     const filler = 'lorem ipsum '.repeat(80_000);
     expect((await dryRun(`greet Ada. ${filler}`, { match: true })).match?.tier).toBe(3);
     expect((await dryRun(`${filler} greet Ada.`, { match: true })).match?.tier).toBe(1);

@@ -34,7 +34,7 @@ async function promptOf(options: Partial<CodegenOptions>): Promise<string> {
 }
 
 it.each(['javascript', 'typescript'])(
-  'a %s prompt declares the tools, with what active skills say of them',
+  'a %s prompt declares the tools, with the remarks of active skills',
   async (language) => {
     expect(await promptOf({ language, tools: ['crm.find'], skills: { refs: ['custom.needs'] } })).toBe(`
 Tools that the program may call, as they are declared:
@@ -61,7 +61,7 @@ declare module 'skillcell' {
   },
 );
 
-it('a Python prompt declares them as Python, and above the budget names them', async (context) => {
+it('a Python prompt declares tools in Python, and only names them above the budget', async (context) => {
   requireHere(context, MISSING_PYTHON);
   const whole = await promptOf({ language: 'python', tools: ['crm.*'] });
   expect(whole).toContain(
@@ -77,11 +77,11 @@ Tools that the program may call, by their ids: they are too many to be declared 
 `);
 });
 
-it('a prompt without tools says nothing of them', async () => {
+it('a prompt without tools has no section of tools', async () => {
   expect(await promptOf({})).toBe('');
 });
 
-it('a language that cannot call tools gets none', async () => {
+it('a language that cannot call tools has none', async () => {
   expect(await promptOf({ language: 'bash' })).toBe('');
   await expect(promptOf({ language: 'bash', tools: ['crm.*'] })).rejects.toMatchObject({
     code: 'job.invalid',

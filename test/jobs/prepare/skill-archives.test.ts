@@ -7,7 +7,7 @@ import { createTarReader } from '../../../src/protocol/files/tar.ts';
 const MIB = 1024 * 1024;
 const NO_CAPS = { files: 1_000, fileBytes: 64 * MIB, totalBytes: 128 * MIB };
 
-/** Ids that no other case has, since archives are kept by id. */
+/** A new id for each case, since archives are kept by id. */
 const freshId = (): string => `custom.s${randomUUID().slice(0, 8)}`;
 
 function tree(files: Record<string, { bytes: Buffer; executable?: boolean }>): SkillTree {
@@ -16,7 +16,7 @@ function tree(files: Record<string, { bytes: Buffer; executable?: boolean }>): S
   );
 }
 
-/** What one sending puts on its stream. */
+/** Stream contents of one call of `sendSkills`. */
 async function sent(trees: SkillTrees): Promise<{ bytes: Buffer; pieces: Uint8Array[]; ends: number }> {
   const pieces: Uint8Array[] = [];
   let ends = 0;
@@ -24,7 +24,7 @@ async function sent(trees: SkillTrees): Promise<{ bytes: Buffer; pieces: Uint8Ar
   return { bytes: Buffer.concat(pieces), pieces, ends };
 }
 
-/** A file in a few words: to compare megabytes byte by byte, and to show them, takes seconds. */
+/** Short description of a file: comparing and showing megabytes takes seconds. */
 function described(bytes: Uint8Array, executable: boolean): string {
   return `${bytes.length} ${createHash('sha256').update(bytes).digest('hex')} ${executable}`;
 }
@@ -41,7 +41,7 @@ async function readBack(bytes: Buffer): Promise<Record<string, string>> {
   return files;
 }
 
-/** What arrives of trees. */
+/** Descriptions of all files of trees. */
 function arriving(trees: SkillTrees): Record<string, string> {
   return Object.fromEntries(
     [...trees].flatMap(([id, files]) =>
@@ -50,25 +50,25 @@ function arriving(trees: SkillTrees): Record<string, string> {
   );
 }
 
-describe('skills that are sent', () => {
-  it('are the same bytes each time, and are read back whole', async () => {
+describe('sent skills', () => {
+  it('are the same bytes each time, and are read back completely', async () => {
     const files = { 'SKILL.md': { bytes: Buffer.from('text') }, 'scripts/é.sh': { bytes: Buffer.alloc(70_000, 7) } };
     const trees: SkillTrees = new Map([
       [freshId(), tree(files)],
       [freshId(), tree({ empty: { bytes: Buffer.alloc(0) }, run: { bytes: Buffer.from('#!'), executable: true } })],
     ]);
     const first = await sent(trees);
-    // Equal trees, in other maps, of the same bytes in memory.
+    // Equal trees in other maps, with the same buffers.
     const second = await sent(new Map([...trees].map(([id, skill]) => [id, new Map(skill)])));
     expect(second.bytes.equals(first.bytes)).toBe(true);
-    // Packed once: the second time the very pieces of the first.
+    // Packed once: the second stream has the same buffers.
     expect(second.pieces.map((piece, index) => piece === first.pieces[index])).toEqual([true, true, true]);
     expect(await readBack(first.bytes)).toEqual(arriving(trees));
     expect(await readBack(second.bytes)).toEqual(arriving(trees));
     expect([first.ends, second.ends]).toEqual([1, 1]);
   });
 
-  it('are one empty archive when there are none', async () => {
+  it('are an empty archive without skills', async () => {
     const { bytes, ends } = await sent(new Map());
     expect(await readBack(bytes)).toEqual({});
     expect([bytes.length, ends]).toEqual([1024, 1]);
@@ -82,17 +82,17 @@ describe('skills that are sent', () => {
     ['another path', { 'SKILL.md': given['SKILL.md'], 'scripts/ran': given['scripts/run'] }],
     ['a file more', { ...given, more: { bytes } }],
     ['a file less', { 'SKILL.md': { bytes } }],
-  ])('are packed anew with %s', async (_what, changed) => {
+  ])('are packed again with %s', async (_name, changed) => {
     const id = freshId();
     await sent(new Map([[id, tree(given)]]));
     const trees: SkillTrees = new Map([[id, tree(changed)]]);
     expect(await readBack((await sent(trees)).bytes)).toEqual(arriving(trees));
-    // And as they were before, when they are that again.
+    // The former state is packed again too.
     const before: SkillTrees = new Map([[id, tree(given)]]);
     expect(await readBack((await sent(before)).bytes)).toEqual(arriving(before));
   });
 
-  it('are what they were packed as, though the caller changes its tree afterwards', async () => {
+  it('are not affected by later changes of the caller\u2019s tree', async () => {
     const id = freshId();
     const own = tree(given);
     await sent(new Map([[id, own]]));
@@ -102,7 +102,7 @@ describe('skills that are sent', () => {
     expect(await readBack((await sent(whole)).bytes)).toEqual(arriving(whole));
   });
 
-  it('arrive when they are larger than what is kept, alone and together', async () => {
+  it('arrive if they are over the limit of kept archives, alone and together', async () => {
     const large: SkillTrees = new Map([[freshId(), tree({ large: { bytes: Buffer.alloc(17 * MIB, 1) } })]]);
     for (let round = 0; round < 2; round += 1)
       expect(await readBack((await sent(large)).bytes)).toEqual(arriving(large));

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const orchestrator of opened.splice(0)) await orchestrator.close();
 });
 
-/** The refusal of options that no type checker has seen. */
+/** The error message for untyped options. */
 function refusal(make: () => unknown): string {
   try {
     const made = make();
@@ -27,7 +27,7 @@ function refusal(make: () => unknown): string {
 
 const create = (options: OrchestratorOptions | Record<string, unknown>) => (): unknown => createOrchestrator(options);
 
-describe('createOrchestrator() refuses, naming field, value and what is allowed', () => {
+describe('createOrchestrator() refuses with the field, the value and the allowed values', () => {
   it.each<[object, string]>([
     [{ concurrency: 0 }, 'concurrency must be a whole number from 1 to 10000, got 0.'],
     [{ concurrency: 1.5 }, 'concurrency must be a whole number from 1 to 10000, got 1.5.'],
@@ -104,19 +104,19 @@ describe('createOrchestrator() refuses, naming field, value and what is allowed'
     expect(refusal(create(options))).toMatch(/^Cannot create the orchestrator: /);
   });
 
-  it('no object at all', () => {
+  it('a number as options', () => {
     expect(refusal(() => createOrchestrator(5 as never))).toBe(
       'Cannot create the orchestrator: the options must be an object, got 5.',
     );
   });
 
-  it('says the same once the large flavour of zod has brought its own words', async () => {
+  it('the same values with the same messages after zod is loaded', async () => {
     await import('zod');
     expect(refusal(create({ concurrency: 0 }))).toContain('must be a whole number from 1 to 10000, got 0.');
   });
 });
 
-describe('createOrchestrator() refuses a tool, naming field, value and what is allowed', () => {
+describe('createOrchestrator() refuses a tool with the field, the value and the allowed values', () => {
   const execute = async (): Promise<null> => null;
   const types = 'array, boolean, integer, null, number, object, string';
   const ofTypes = `must be one of ${types}, or a list of them`;
@@ -166,13 +166,13 @@ describe('createOrchestrator() refuses a tool, naming field, value and what is a
     expect(refusal(create({ tools: [{ ...whole, id }] }))).toContain(expected);
   });
 
-  it('with the id of another one', () => {
+  it('with the id of another tool', () => {
     expect(refusal(create({ tools: [whole, { ...whole }] }))).toContain(
       'tools.1.id must be an id that no tool before it has, got "add".',
     );
   });
 
-  it('but none whose parameters can be enforced', () => {
+  it('but no tool whose parameters can be enforced', () => {
     const recursive = { type: 'object', properties: { next: {} } };
     recursive.properties.next = { $ref: '#' };
     const taken = [
@@ -190,7 +190,7 @@ describe('createOrchestrator() refuses a tool, naming field, value and what is a
   });
 });
 
-describe('runners refuse, naming field, value and what is allowed', () => {
+describe('runners refuse with the field, the value and the allowed values', () => {
   it.each<[() => unknown, string]>([
     [
       () => createLocalRunner({ bundel: 1 } as never),
@@ -250,13 +250,13 @@ describe('ceilings', () => {
     expect(seen[0]).toEqual(expected);
     const code = 'await new Promise((resolve) => setTimeout(resolve, 60_000));';
     const result = await orchestrator.exec({ isolation: 'none', code });
-    // The pool's sandboxes are what such a job asks for; and its clock is the lowered one.
+    // The pool's sandboxes fit such a job, and its clock is the lowered one.
     expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' }, usage: { warm: true } });
     const over = orchestrator.exec({ code, limits: { memoryMib: 201 } });
     await expect(over).rejects.toThrow('limits.memoryMib must be at most 200, got 201');
   });
 
-  it.each(Object.keys(LIMIT_CEILINGS))('of %s that no job could keep are refused', (name) => {
+  it.each(Object.keys(LIMIT_CEILINGS))('of %s with an invalid value are refused', (name) => {
     for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
       expect(refusal(create({ ceilings: { [name]: value } }))).toContain(`ceilings.${name} must be`);
     }

@@ -10,8 +10,8 @@ afterAll(async () => await orchestrator.close());
 
 const run = (options: ExecOptions): Promise<JobResult> => orchestrator.exec({ isolation: 'none', ...options });
 
-describe('a program whose caller names no language', () => {
-  it('is in that of its file name, else of its first line, else JavaScript', async (context) => {
+describe('a program without a named language', () => {
+  it('has the language of its file name, else of its first line, else JavaScript', async (context) => {
     requireHere(context, MISSING_PYTHON);
     for (const options of [
       { code: 'print("here")', fileName: 'a.py' },
@@ -25,7 +25,7 @@ describe('a program whose caller names no language', () => {
     }
   });
 
-  it('is refused where its file name or its first line names none', async () => {
+  it('is refused if its file name or its first line names no known language', async () => {
     const languages = 'names none of bash, javascript, python, typescript.';
     await expect(run({ code: 'puts 1', fileName: 'a.rb' })).rejects.toMatchObject({
       code: 'job.invalid',

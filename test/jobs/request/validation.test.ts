@@ -9,7 +9,7 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Runner } from '../../../src/sandboxes/runner.ts';
 import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
 
-/** A real runner that counts its starts: a job that is refused must not begin one. */
+/** A real runner that counts its starts: a refused job must not start a sandbox. */
 const local = createLocalRunner();
 let starts = 0;
 const counting: Runner = {
@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Submits a job that no type checker has seen, and gives the refusal. */
+/** Submits an untyped job, and returns the error. */
 async function refusal(job: unknown, kind: 'exec' | 'codegen' = 'exec'): Promise<SkillcellError> {
   starts = 0;
   const error: unknown = await orchestrator[kind](job as never).then(
@@ -43,7 +43,7 @@ async function refusal(job: unknown, kind: 'exec' | 'codegen' = 'exec'): Promise
 
 const code = 'console.log(1)';
 
-describe('a job that is not acceptable is refused before anything starts', () => {
+describe('an invalid job is refused before anything starts', () => {
   const limits = Object.keys(LIMIT_CEILINGS) as (keyof JobLimits)[];
   const bad = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, '5', '0', null, true, [5], 1n];
 
@@ -62,17 +62,17 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     expect((await refusal({ code, limits: { [name]: 50.5 } })).message).toContain(`limits.${name}`);
   });
 
-  it.each(limits)('limits.%s over the greatest value of all', async (name) => {
+  it.each(limits)('limits.%s over its maximum', async (name) => {
     const error = await refusal({ code, limits: { [name]: LIMIT_CEILINGS[name] + 1 } });
     expect(error.message).toContain(`limits.${name}`);
   });
 
-  it('limits over what this orchestrator allows, naming it', async () => {
+  it('limits over the ceilings of the orchestrator, with the name of the limit', async () => {
     const error = await refusal({ code, limits: { memoryMib: 1_025 } });
     expect(error.message).toContain('limits.memoryMib must be at most 1024, got 1025');
   });
 
-  it('M42 fewer processes than one Node needs', async () => {
+  it('M42 fewer processes than Node needs', async () => {
     expect((await refusal({ code, limits: { pids: 39 } })).message).toContain('limits.pids');
   });
 
@@ -88,7 +88,7 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     expect((await refusal({ code, expect: [path] })).message).toContain('expect.0');
   });
 
-  it('two files with one destination, and one that is a folder of another', async () => {
+  it('two files with the same destination, and a file in place of a folder', async () => {
     const file = (destination: string): object => ({ destination, bytes: Buffer.of(1) });
     expect((await refusal({ code, files: [file('a'), file('a')] })).message).toContain('one destination, got a');
     expect((await refusal({ code, files: [file('a/b/c'), file('a/b')] })).message).toContain('got a/b');
@@ -100,12 +100,12 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     ['an unknown skills field', { code, skills: { reference: ['a'] } }],
     ['a privileged field', { code, binds: ['/:/host'] }],
     ['an unknown language', { code, language: 'ruby' }],
-    ['a runner that is no name', { code, runner: 5 }],
+    ['a runner that is a number', { code, runner: 5 }],
     ['an unknown level', { code, isolation: 'vm' }],
     ['empty code', { code: '' }],
     ['blank code', { code: ' \n\t' }],
     ['no code', {}],
-    ['code that is no text', { code: 5 }],
+    ['code that is not text', { code: 5 }],
     ['code over 4 MiB', { code: 'x'.repeat(4 * 1024 * 1024 + 1) }],
     ['a consumer of blanks', { code, skills: { consumer: '  ' } }],
     ['an empty consumer', { code, skills: { consumer: '' } }],
@@ -115,13 +115,10 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     ['an empty job id', { code, jobId: '' }],
     ['a job id that is too long', { code, jobId: 'x'.repeat(65) }],
     ['an argument with a NUL', { code, args: ['a\0b'] }],
-    ['an argument that is no text', { code, args: [5] }],
-    ['an argument that no program can be given', { code, args: ['x'.repeat(128 * 1024)] }],
+    ['an argument that is not text', { code, args: [5] }],
+    ['an argument over the limit of Linux', { code, args: ['x'.repeat(128 * 1024)] }],
     ['arguments of more than a megabyte', { code, args: Array.from({ length: 11 }, () => 'x'.repeat(100_000)) }],
-    [
-      'more declared outputs than a result lists',
-      { code, expect: Array.from({ length: 1_001 }, (_, index) => `f${index}`) },
-    ],
+    ['too many declared outputs', { code, expect: Array.from({ length: 1_001 }, (_, index) => `f${index}`) }],
     ['a file in place of the output folder', { code, files: [{ destination: 'out', bytes: Buffer.of(1) }] }],
     ['a file in the output folder', { code, files: [{ destination: 'out/a', bytes: Buffer.of(1) }] }],
     ['a file in place of the program', { code, files: [{ destination: 'main.mjs', bytes: Buffer.of(1) }] }],
@@ -132,9 +129,9 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     ['a file without bytes or source', { code, files: [{ destination: 'a' }] }],
     ['a file with both', { code, files: [{ destination: 'a', bytes: Buffer.of(1), source: '/etc/hostname' }] }],
     ['stdin that is a number', { code, stdin: 5 }],
-    ['a signal that is none', { code, signal: {} }],
+    ['an object as signal', { code, signal: {} }],
     ['an empty output folder', { code, output: '' }],
-    ['skills where there are none', { code, skills: { refs: ['public.x'] } }],
+    ['skills without skills of the orchestrator', { code, skills: { refs: ['public.x'] } }],
   ])('%s', async (_name, job) => {
     const error = await refusal(job);
     expect(error.code).toBe('job.invalid');
@@ -146,32 +143,36 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     'jobId, runner, isolation, files, stdin, args, env, expect, limits, budget, skills, tools, context, output, signal';
   it.each<[string, object, string]>([
     ['a limit at the top', { timeout: 5 }, 'there is no field timeout, got 5. Did you mean limits.runTimeoutMs?'],
-    ['another one', { memory: 5 }, 'there is no field memory, got 5. Did you mean limits.memoryMib?'],
+    ['another limit at the top', { memory: 5 }, 'there is no field memory, got 5. Did you mean limits.memoryMib?'],
     ['a misspelt field', { ouput: 'a' }, 'there is no field ouput, got "a". Did you mean output?'],
-    ['no field at all', { cwd: '/' }, `there is no field cwd, got "/". There are ${common}, language, code, fileName.`],
+    [
+      'an unknown field',
+      { cwd: '/' },
+      `there is no field cwd, got "/". There are ${common}, language, code, fileName.`,
+    ],
     [
       'a field of codegen',
       { task: 't' },
       `there is no field task, got "t". There are ${common}, language, code, fileName.`,
     ],
-    ['a name of its own', { 'a b': 1 }, 'there is no field "a b", got 1. There are jobId,'],
+    ['a name with a space', { 'a b': 1 }, 'there is no field "a b", got 1. There are jobId,'],
     [
       'a bad name of a variable',
       { env: { 'A=': 'b' } },
       'env["A="] must be a name of letters, digits and _, got "A=".',
     ],
     [
-      'a file of no form',
+      'a malformed file',
       { files: [{ destination: 'a', byts: 5 }] },
       'files.0 must be { destination, bytes, executable? } or { destination, source }, got an object.',
     ],
     ['an output with a NUL', { output: 'a\0b' }, 'output holds a NUL character, got "a\\u0000b".'],
     ['a long name', { env: { ['-'.repeat(500)]: 'b' } }, `env["${'-'.repeat(100)}"] must be a name`],
-  ])('says what is allowed for %s', async (_name, fields, expected) => {
+  ])('with the allowed values for %s', async (_name, fields, expected) => {
     expect((await refusal({ code, ...fields })).message).toContain(`Cannot accept the job: ${expected}`);
   });
 
-  it('lists the fields of the kind of job', async () => {
+  it('with the fields of its kind', async () => {
     const { message } = await refusal({ task: 't', cwd: '/' }, 'codegen');
     expect(message).toContain(`There are ${common}, language, task, model, `);
     const script = orchestrator.script({ skill: 'custom.none', script: 'a', stdin: new Uint8Array(1) } as never);
@@ -191,7 +192,7 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     ['an output', { output: `/dev/null/${unseen}` }, String.raw`got /dev/null/a\u{202e}\x0a\x1b[31m\x9b`],
     ['a source', { stdin: { source: `/nowhere/${unseen}` } }, String.raw`got /nowhere/a\u{202e}\x0a\x1b[31m\x9b`],
     ['a reference', { skills: { refs: [unseen] } }, `got ${shown}.`],
-  ])('shows as escapes what nobody would see in the name of %s', async (_name, fields, expected) => {
+  ])('with escapes for invisible characters in the name of %s', async (_name, fields, expected) => {
     const { message } = await refusal({ code, ...fields });
     expect(message).toContain(expected);
     expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
@@ -208,7 +209,7 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     expect((await refusal(job, 'codegen')).code).toBe('job.invalid');
   });
 
-  it('a job of a kind that is not there', async () => {
+  it('a job of another kind', async () => {
     const stream = orchestrator.stream({ kind: 'session', code } as never);
     await expect(stream.result).rejects.toMatchObject({
       code: 'job.invalid',
@@ -220,7 +221,7 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     expect((await refusal({ task: 't' }, 'codegen')).code).toBe('model.not-configured');
   });
 
-  it('isolation that no runner here reaches, never lowered', async () => {
+  it('isolation that no runner reaches, and the level is never lowered', async () => {
     for (const isolation of ['container', 'kernel'] as const) {
       expect((await refusal({ code, isolation })).code).toBe('runner.isolation-unmet');
     }
@@ -233,7 +234,7 @@ describe('input files of the host', () => {
   writeFileSync(path, 'bytes');
 
   it.each<[string, () => string]>([
-    ['that is not there', () => join(folder, 'none')],
+    ['that is missing', () => join(folder, 'none')],
     ['that is a folder', () => folder],
     [
       'that is a pipe, without waiting for a writer',
@@ -254,7 +255,7 @@ describe('input files of the host', () => {
       },
     ],
     [
-      'that is a link to nothing',
+      'that is a dangling link',
       () => {
         const link = join(folder, 'link');
         symlinkSync('/nowhere/at/all', link);
@@ -267,7 +268,7 @@ describe('input files of the host', () => {
       { code, files: [{ destination: 'a', source }] },
       { code, stdin: { source } },
     ];
-    // A folder is one to take files from.
+    // A folder is a valid source of files, but not of stdin.
     for (const job of source === folder ? jobs.slice(1) : jobs) {
       const error = await refusal(job);
       expect(error.code).toBe('file.unreadable');
@@ -275,7 +276,7 @@ describe('input files of the host', () => {
     }
   });
 
-  it('an output that is a file, or lies below one, is refused', async () => {
+  it('an output that is a file, or below a file, is refused', async () => {
     for (const output of [path, join(path, 'below')]) {
       const error = await refusal({ code, output });
       expect(error.code).toBe('job.invalid');
@@ -283,7 +284,7 @@ describe('input files of the host', () => {
     }
   });
 
-  it('files that fit one by one but not together are refused', async () => {
+  it('files that fit alone but not together are refused', async () => {
     const files = ['a', 'b'].map((destination) => ({ destination, bytes: Buffer.alloc(700 * 1024) }));
     const error = await refusal({ code, files, limits: { workspaceMib: 1 } });
     expect(error).toMatchObject({ code: 'file.unreadable' });

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** The program that writes files below its output folder. */
+/** A program that writes files below its output folder. */
 function writes(files: Record<string, string>): string {
   return `import { mkdirSync, writeFileSync } from 'node:fs';
     import { dirname, join } from 'node:path';
@@ -52,7 +52,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
   it.each([
     ['/proc/nope/deep', 'ENOENT'],
     ['/sys/nope', process.getuid?.() === 0 ? 'EPERM' : 'EACCES'],
-  ])('are an error of ours, and soon, where %s cannot take them', async (output, code) => {
+  ])('fail the job soon, as our error, if %s cannot hold them', async (output, code) => {
     const elapsedMs = startQuietClock();
     const refused = run({ 'table.csv': 'a,b\n' }, { output });
     await expect(refused).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
     );
   });
 
-  it('are read as bytes or text, and what a reader changes is nobody else\u2019s', async () => {
+  it('are read as bytes or text, and changes by one reader do not affect others', async () => {
     const result = await run({ 'note.txt': 'naïve\n' });
     const bytes = await orchestrator.readArtifact(result, 'note.txt');
     expect(bytes).toEqual(Buffer.from('naïve\n'));
@@ -112,7 +112,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
     ]);
   });
 
-  it('keep the names that a language or an emoji needs, and so do input files', async () => {
+  it('keep joiner characters that a language or an emoji needs, and so do input files', async () => {
     const files = Object.fromEntries(NAMES_WITH_JOINERS.map((name) => [`in/${name}`, name]));
     const code = 'cp -r in/. out/';
     const { artifacts, omitted } = await orchestrator.exec({ isolation: BEST_LEVEL, language: 'bash', code, files });
@@ -120,7 +120,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
     expect(omitted).toEqual([]);
   });
 
-  it('are written to a folder that is made for them, readable and not executable, and nothing else is in it', async () => {
+  it('are written to a new folder, readable and not executable, with no other files in it', async () => {
     const output = join(folder, 'new', 'output');
     const result = await run({ 'b.txt': 'two', 'a/deep/a.txt': 'one' }, { output });
     expect(result.artifacts.map(({ path }) => path)).toEqual(['a/deep/a.txt', 'b.txt']);
@@ -131,7 +131,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
     expect(() => orchestrator.artifact(result.jobId, 'b.txt')).toThrow();
   });
 
-  it('D23 a link at an artifact\u2019s name is replaced, and one on the way is refused; what is behind stays as it was', async () => {
+  it('D23 replace a symlink at their name, are refused behind a symlink, and never change its target', async () => {
     const behind = join(folder, 'behind');
     mkdirSync(behind);
     writeFileSync(join(behind, 'file'), 'precious');
@@ -165,7 +165,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
     });
   });
 
-  it('over their number or sum are left behind by name, and the job ends as limit / artifacts', async () => {
+  it('over their limits of number or sum are named in omitted, and the job ends as limit / artifacts', async () => {
     const many = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`f${index}`, 'x']));
     const count = await run(many, { limits: { artifactFiles: 3 } });
     expect(count).toMatchObject({ outcome: 'limit', limit: 'artifacts' });
@@ -175,7 +175,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
     expect(sum).toMatchObject({ outcome: 'limit', limit: 'artifacts', omitted: [{ path: 'b' }] });
   });
 
-  it('larger than one may be, or deeper, are left behind by name', async () => {
+  it('over the limits of size or depth are named in omitted', async () => {
     const result = await run(
       { large: 'x'.repeat(101), 'a/b/c': 'deep', ok: 'ok' },
       { limits: { artifactFileBytes: 100, artifactDepth: 2 } },
@@ -184,7 +184,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
     expect(result.omitted.map(({ path }) => path)).toEqual(['a/b', 'large']);
   });
 
-  it('that are declared and left out are missing, with the reason', async () => {
+  it('that are declared and omitted are missing, with the reason', async () => {
     const sizes = { artifactFileBytes: 100, artifactDepth: 2, artifactFiles: 3 };
     const files = { '1.txt': '1', 'a/b/deep': 'x', large: 'x'.repeat(101), 'm.txt': 'm', 'n.txt': 'n', 'z.txt': 'z' };
     const expected = ['1.txt', 'a/b/deep', 'large', 'never', 'z.txt'];
@@ -211,7 +211,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
   });
 });
 
-it('are an error of ours, and no omission, where the disk is full', async (context) => {
+it('artifacts that do not fit on a full disk fail the job as our error, and are not omitted', async (context) => {
   const mounted = process.getuid?.() === 0 && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]);
   requireHere(
     context,
@@ -236,7 +236,7 @@ describe('artifacts in memory', () => {
   const write = (own: Orchestrator, jobId: string, bytes: number): Promise<JobResult> =>
     own.exec({ isolation: 'none', jobId, code: writes({ 'a.txt': 'x'.repeat(bytes) }) });
 
-  it('are bounded: the oldest go, which the result says, and reading one of those has a code of its own', async () => {
+  it('are bounded: the oldest are evicted, which the result reports, and reading them has its own error code', async () => {
     await using own = createOrchestrator({ keptArtifactBytes: 1_000 });
     const first = await write(own, 'first', 600);
     const second = await write(own, 'second', 400);
@@ -254,7 +254,7 @@ describe('artifacts in memory', () => {
     expect(await own.readArtifact(third, 'a.txt')).toHaveLength(1);
   });
 
-  it('of a job that alone is over the bound are not kept, and the others stay', async () => {
+  it('of a job that alone exceeds the bound are not kept, and the others stay', async () => {
     await using own = createOrchestrator({ keptArtifactBytes: 1_000 });
     const small = await write(own, 'small', 100);
     const large = await write(own, 'large', 1_001);
@@ -263,26 +263,26 @@ describe('artifacts in memory', () => {
     expect(await own.readArtifact(small, 'a.txt')).toHaveLength(100);
   });
 
-  it('of an id that is used again are those of the last job, counted once', async () => {
+  it('of a reused id are those of the last job, counted once', async () => {
     await using own = createOrchestrator({ keptArtifactBytes: 1_000 });
     const other = await write(own, 'other', 300);
     for (const size of [600, 600, 500]) await write(own, 'same', size);
     expect(await own.readArtifact({ jobId: 'same' }, 'a.txt')).toHaveLength(500);
     expect(await own.readArtifact(other, 'a.txt')).toHaveLength(300);
-    // Also where the last one left nothing.
+    // Even if the last job left no artifacts.
     await own.exec({ jobId: 'same', isolation: 'none', code: '1' });
     await expect(own.readArtifact({ jobId: 'same' }, 'a.txt')).rejects.toMatchObject({ code: 'file.unreadable' });
   });
 });
 
 describe('writeBeneath()', () => {
-  it('leaves no part of a file when it cannot be put at its name', async () => {
+  it('leaves no partial file if the name is taken by a folder', async () => {
     mkdirSync(join(folder, 'taken', 'full'), { recursive: true });
     await expect(writeBeneath(folder, 'taken', Buffer.from('x'))).rejects.toMatchObject({ code: 'EISDIR' });
     expect(readdirSync(folder)).toEqual(['taken']);
   });
 
-  it('takes a root behind a link, which is the caller\u2019s own, and no link below it', async () => {
+  it('follows a symlink to the root, which is the caller\u2019s own, and no symlink below it', async () => {
     const real = join(folder, 'real');
     mkdirSync(real);
     symlinkSync(real, join(folder, 'root'));

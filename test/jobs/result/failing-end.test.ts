@@ -4,7 +4,7 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Runner } from '../../../src/sandboxes/runner.ts';
 import { createPlainRunner } from '../../fixtures/plain-runner.ts';
 
-/** A runner whose sandboxes do end, and say that they do not. */
+/** A runner whose sandboxes end, but report that they do not. */
 function neverEnding(): Runner {
   const plain = createPlainRunner();
   return {

@@ -19,10 +19,10 @@ function playEnding(): { ending: JobEnding; sandbox: { heardAt: number }; sent: 
   };
 }
 
-it('asks a sandbox to end that was told that its work is over, and is silent', () => {
+it('cancels a sandbox that was told to end and stays silent', () => {
   const { ending, sandbox, sent } = playEnding();
   ending.awaitEnd();
-  // An approval that is withdrawn sets the job's clock no more.
+  // A withdrawn approval no longer restarts the job's clock.
   ending.setClock(false);
   ending.setClock(true);
   sandbox.heardAt = performance.now() + 14_000;
@@ -33,7 +33,7 @@ it('asks a sandbox to end that was told that its work is over, and is silent', (
   expect(sent).toEqual([{ type: 'cancel', reason: 'timeout' }]);
 });
 
-it('sets no clock again once it was released: an approval is withdrawn a moment after the end of its job', () => {
+it('does not restart a clock after its release, when an approval is withdrawn after the end of its job', () => {
   const { ending } = playEnding();
   ending.setClock(false);
   ending.setClock(true);

@@ -30,7 +30,7 @@ async function run(
 describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
-  it('that was left out is repaired with the reason', async () => {
+  it('is repaired with the reason if it was left out', async () => {
     const answers = [program('export default "x".repeat(300_000);'), program('export default "x";')];
     const { result, asked } = await run(answers, { isolation, outputs: { value: z.string() } });
     expect(result).toMatchObject({ outcome: 'succeeded', value: 'x', codegen: { attempts: [{}, {}] } });
@@ -63,7 +63,7 @@ describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {
     ]);
   });
 
-  it('fails the job where it never fits, and names files that are missing as well', async () => {
+  it('fails the job if it never fits, and missing files are named as well', async () => {
     const answer = program(
       "import { writeFileSync } from 'node:fs'; writeFileSync(`${process.env.SKILLCELL_OUTPUT}/a`, ''); export default { rows: 0 };",
     );
@@ -87,7 +87,7 @@ describe.each(EVERY_LEVEL)('the attempt that ended its job at level %s', (isolat
   it.each([
     ['calls', 'for (;;) await tools.count({}).catch(() => undefined);', { outcome: 'limit', limit: 'calls' }],
     ['time', 'await tools.count({});\nawait new Promise(() => setInterval(() => {}, 1_000));', { outcome: 'timeout' }],
-  ])('is kept with its program: by its %s', async (_, code, ending) => {
+  ])('is kept with its program, if it exceeded its %s', async (_, code, ending) => {
     const failing = program(`${calling}throw new Error('first');`);
     const model = scriptedModel([failing, program(calling + code)]);
     await using orchestrator = createOrchestrator({ model, runners: await everyRunner(), tools: [tool] });
@@ -109,8 +109,8 @@ describe.each(EVERY_LEVEL)('the attempt that ended its job at level %s', (isolat
   });
 });
 
-describe('a value that has to be handed back', () => {
-  it('is no matter of a dry run, and needs a program', async () => {
+describe('a required value', () => {
+  it('is not required of a dry run, and cannot be given by a text', async () => {
     const { result: dry } = await run([], { isolation: 'none', dryRun: true, outputs: { value: rows } });
     expect(dry).toMatchObject({ outcome: 'succeeded', value: { system: expect.any(String) as string } });
     expect(dry.contract).toBeUndefined();
@@ -124,7 +124,7 @@ describe('a value that has to be handed back', () => {
     expect(asked[0]?.messages[0]?.content).toContain('Value that the program has to hand back');
   });
 
-  it('may be said by a JSON schema, if it can be enforced', async () => {
+  it('may be described by a JSON schema, if it can be enforced', async () => {
     const value = { type: 'object', required: ['rows'], properties: { rows: { const: 3 } } };
     const answers = [program('export default { rows: 4 };'), program('export default { rows: 3 };')];
     const { result } = await run(answers, { isolation: BEST_LEVEL, outputs: { value } });
@@ -133,7 +133,7 @@ describe('a value that has to be handed back', () => {
     await expect(refused).rejects.toMatchObject({ code: 'tool.schema-unsupported' });
   });
 
-  it('may be said by a schema that is a function, as other libraries have them', async () => {
+  it('may be described by a schema that is a function, as in other libraries', async () => {
     const callable = Object.assign(() => undefined, {
       '~standard': {
         vendor: 'example',
@@ -150,7 +150,7 @@ describe('a value that has to be handed back', () => {
     ['a BigInt', z.number().transform((count) => ({ count: BigInt(count) })), 'a bigint is no JSON value, at count'],
     ['bytes', z.number().transform((count) => new Uint8Array(count)), 'over 0 bytes'],
     ['a Map', z.number().transform((count) => new Map([[1, count]])), 'an object that is a Map is no JSON value'],
-  ])('fails the job where its schema makes %s of it', async (_what, value, fault) => {
+  ])('fails the job if its schema transforms it to %s', async (_name, value, fault) => {
     const { result } = await run([program('export default 3;')], {
       isolation: BEST_LEVEL,
       outputs: { value },
@@ -160,7 +160,7 @@ describe('a value that has to be handed back', () => {
     expect(result.error?.message).toContain(`its schema transforms it to a value that cannot be kept: ${fault}`);
   });
 
-  it('is JSON where its schema makes a date of it, as it is in the record', async () => {
+  it('is JSON if its schema transforms it to a date', async () => {
     const value = z.number().transform((ms) => new Date(ms));
     const { result } = await run([program('export default 0;')], { isolation: BEST_LEVEL, outputs: { value } });
     expect(result).toMatchObject({ outcome: 'succeeded', value: '1970-01-01T00:00:00.000Z' });
@@ -173,7 +173,7 @@ describe('a value that has to be handed back', () => {
     { files: ['../a'] },
     { file: ['a'] },
     [],
-  ])('of another form is refused before anything is asked: %#', async (outputs) => {
+  ])('of an invalid form is refused before the model is asked: %#', async (outputs) => {
     const refused = run([], { outputs: outputs as object });
     await expect(refused).rejects.toMatchObject({
       code: 'job.invalid',
@@ -182,7 +182,7 @@ describe('a value that has to be handed back', () => {
   });
 });
 
-describe('what a sandbox says of its value', () => {
+describe('a value reported by a sandbox', () => {
   const said = (more: Partial<SandboxResult>): SandboxResult => ({
     outcome: 'succeeded',
     exitCode: 0,
@@ -201,7 +201,7 @@ describe('what a sandbox says of its value', () => {
       globals: { JOB: { codegen: { dryRun: false } } },
     }) as unknown as PreparedJob;
 
-  it('is judged once more, whatever the host told it before', async () => {
+  it('is judged again, independent of earlier verdicts', async () => {
     const lied = await judgeResult(said({ value: { rows: 'many' } }), await job(rows));
     expect(lied).toMatchObject({ outcome: 'failed', error: { name: 'ContractError' } });
     expect(await judgeResult(said({}), await job(rows))).toMatchObject({ outcome: 'failed' });
@@ -210,7 +210,7 @@ describe('what a sandbox says of its value', () => {
     expect(await judgeResult(failed, await job(rows))).toBe(failed);
   });
 
-  it('fails where its schema throws', async () => {
+  it('fails the job if its schema throws', async () => {
     const throwing = z.number().refine(() => {
       throw new Error('of the host');
     });
@@ -221,7 +221,7 @@ describe('what a sandbox says of its value', () => {
     });
   });
 
-  it('cannot be asked of a host that judges none, nor anything else', async () => {
+  it('is judged on request only by a host with that call', async () => {
     const limits = DEFAULT_LIMITS;
     const signal = new AbortController().signal;
     const answer = async (value: unknown) => ({ ok: true, value: value === 1 ? {} : { fault: 'not one' } });

@@ -53,7 +53,7 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
   }
   const lastMessage = (asked: ModelRequest | undefined): string => asked?.messages.at(-1)?.content ?? '';
 
-  it('bring skills, files and declarations, and are no attempts; what was said before stays, byte for byte', async () => {
+  it('bring skills, files and declarations, do not count as attempts, and keep earlier messages byte for byte', async () => {
     const { result, requests } = await answered(
       [
         request({
@@ -93,7 +93,7 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     ]);
   });
 
-  it('sources that a program has added to the pool keep their numbers where skills come by request', async () => {
+  it('keep the numbers of sources that a program has added to the pool', async () => {
     const loading = program(
       "import { tools } from 'skillcell';\nconst { instructions } = await tools.skills.load({ skill: 'custom.cite' });\nif (!instructions.includes('[[S:2]]')) throw new Error('another number');\nthrow new Error('again');",
     );
@@ -106,7 +106,7 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     expect(result.sources.map(({ sid }) => sid)).toEqual([1, 2, 3]);
   });
 
-  it('scripts of skills that came by request can be run', async () => {
+  it('bring skills whose scripts can be run', async () => {
     const running = program(
       "import { tools } from 'skillcell';\nconst { stdout } = await tools.skills.run_script({ skill: 'custom.rules', script: 'scripts/check.sh' });\nexport default stdout.text;",
     );
@@ -116,10 +116,10 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     expect([result.outcome, result.error?.message, result.value]).toEqual(['succeeded', undefined, 'checked\n']);
   });
 
-  it('what is denied, unknown or nonsense is said, and nothing of it comes', async () => {
+  it('are answered with a note if they are denied, unknown or malformed', async () => {
     const { result, requests } = await answered([
       request({
-        skills: ['custom.secret', 'custom.nobody'],
+        skills: ['custom.secret', 'custom.absent'],
         files: [{ skill: 'custom.secret', path: 'plan.md' }],
         tools: ['crm.find', 'x'],
       }),
@@ -135,14 +135,14 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
       'There is no skill "custom.secret" here; there are custom.cite, custom.rules, custom.style.',
     );
     expect(told).toContain(
-      'There is no skill "custom.nobody" here; there are custom.cite, custom.rules, custom.style.',
+      'There is no skill "custom.absent" here; there are custom.cite, custom.rules, custom.style.',
     );
     expect(told).toContain('The job has no tool "crm.find".');
     expect(lastMessage(requests[2])).toContain('The request cannot be read');
     expect(lastMessage(requests[3])).toContain('it is no JSON');
   });
 
-  it('after five of them an answer has to be a program', async () => {
+  it('are refused after the fifth: then an answer must be a program', async () => {
     const asking = request({ skills: ['custom.cite'] });
     const { result, requests } = await answered(
       [...Array.from({ length: 7 }, () => asking), program('export default 2;')],
@@ -160,7 +160,7 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     expect(told).toEqual([goOn, goOn, goOn, goOn, none, refused, refused]);
   });
 
-  it('a program may have further files, which the next attempt does not find', async () => {
+  it('a program may have further files, which are gone in the next attempt', async () => {
     const { result } = await answered(
       [
         `${program("import { two } from './lib/two.mjs';\nimport { readFileSync } from 'node:fs';\nthrow new Error(two + readFileSync('data/note.txt', 'utf8'));")}\`\`\`js file=lib/two.mjs\nexport const two = 'two ';\n\`\`\`\n\`\`\`text file="data/note.txt"\nnote\n\`\`\`\n`,
@@ -178,7 +178,7 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     });
   });
 
-  it('a further file that cannot be one is a fault of the answer, and nothing runs', async () => {
+  it('a further file with an invalid path is a fault of the answer, and nothing runs', async () => {
     const paths = ['../x', '/etc/x', 'in.txt', 'in.txt/x', 'main.mjs', 'a\\b', '', 'out', 'out/x'];
     for (const path of paths) {
       const { result } = await answered([`${program('1;')}\`\`\`js file="${path}"\n2;\n\`\`\`\n`], {

@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** A host whose broker does what it is told with each call. */
+/** A host with this broker. */
 function host(
   call: Broker['call'],
   more: Partial<Channel> = {},
@@ -42,9 +42,9 @@ function host(
   };
 }
 
-/** Bytes that are still of use to somebody. */
+/** Bytes that are still referenced. */
 const held = async (): Promise<number> => {
-  // The bytes of buffers are freed some time after their buffers.
+  // The memory of a buffer is freed some time after the buffer itself.
   for (let round = 0; round < 3; round += 1) {
     collectGarbage();
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -54,7 +54,7 @@ const held = async (): Promise<number> => {
 };
 
 describe('answerCall()', () => {
-  it('keeps nothing of bytes whose call has been refused', async () => {
+  it('keeps no bytes of a refused call', async () => {
     const refused: BrokerReply = { ok: false, error: { code: 'tool.not-allowed', message: 'no' } };
     const { announce, readers } = host(() => Promise.resolve(refused));
     const before = await held();
@@ -67,8 +67,8 @@ describe('answerCall()', () => {
 
   it.each([
     ['sent', async () => undefined],
-    ['not to be sent any more', async () => Promise.reject(new Error('closed'))],
-  ])('says when the bytes of an answer are %s', async (_name, write) => {
+    ['lost with the channel', async () => Promise.reject(new Error('closed'))],
+  ])('reports when the bytes of an answer are %s', async (_name, write) => {
     const sent: string[] = [];
     const parts = [Buffer.from('a'), Buffer.from('b')];
     const places = parts.map((part, index) => ({ path: [index], bytes: part.length }));
@@ -79,7 +79,7 @@ describe('answerCall()', () => {
     expect(sent).toEqual(['write', 'write', 'sent']);
   });
 
-  it('hands on bytes that come one by one, which cost no more than others', async () => {
+  it('collects bytes that arrive one by one without extra memory', async () => {
     let whole: Uint8Array[] = [];
     const { announce, readers } = host(async (_call, { bytes }) => {
       whole = (await bytes?.parts) ?? [];
@@ -97,7 +97,7 @@ describe('answerCall()', () => {
     expect(whole.map((part) => Buffer.from(part).equals(Buffer.alloc(MIB, 5)))).toEqual([true]);
   });
 
-  it('does not make a call whose bytes are more than a program may send', async () => {
+  it('refuses a call with more bytes than a program may send', async () => {
     const { announce } = host(() => new Promise(() => undefined));
     expect(() => announce(1, 8 * MIB + 1, 1)).toThrow('more bytes than a program may send');
     const again = host(() => new Promise(() => undefined));

@@ -23,7 +23,7 @@ async function run(
 }
 
 describe('a budget', () => {
-  it('of requests ends a job whose programs fail, and keeps what they came to', async () => {
+  it('of requests ends a job whose programs fail, and keeps its attempts', async () => {
     const { result, asked } = await run([FAILING, FAILING, FAILING], { budget: { modelCalls: 2 } });
     expect(asked).toHaveLength(2);
     expect(result).toMatchObject({
@@ -34,7 +34,7 @@ describe('a budget', () => {
     });
   });
 
-  it('that is just enough changes nothing', async () => {
+  it('that is just sufficient changes nothing', async () => {
     const budget = { modelCalls: 2, inputTokens: 1_000_000, outputTokens: 40, toolCalls: 1 };
     const { result, asked } = await run([FAILING, GOOD], { budget });
     expect(result).toMatchObject({ outcome: 'succeeded', value: 1 });
@@ -64,7 +64,7 @@ describe('a budget', () => {
     });
   });
 
-  it('of tokens that does not cover the first prompt asks nobody', async () => {
+  it('of tokens that does not cover the first prompt makes no request', async () => {
     for (const select of [false, true]) {
       const { result, asked } = await run([GOOD], { select, budget: { inputTokens: 10 } });
       expect(asked).toEqual([]);
@@ -78,14 +78,14 @@ describe('a budget', () => {
     expect(result).toMatchObject({ outcome: 'limit', limit: 'tokens', stdout: { text: 'tried\n' } });
   });
 
-  it('counts what a service does not say by the length of the texts', async () => {
+  it('estimates unreported tokens by the length of the texts', async () => {
     const budget = { outputTokens: Math.ceil(FAILING.length / 4) };
     const { result, asked } = await run([FAILING, GOOD], { budget }, { inputTokens: null, outputTokens: null });
     expect(asked).toHaveLength(1);
     expect(result).toMatchObject({ outcome: 'limit', limit: 'tokens' });
   });
 
-  it('of calls of tools ends the job at the first one too many, whatever it would have come to', async () => {
+  it('of tool calls ends the job at the first call over it', async () => {
     let made = 0;
     const count = defineTool({ id: 'count', description: 'Counts.', execute: async () => (made += 1) });
     await using orchestrator = createOrchestrator({ tools: [count] });
@@ -113,7 +113,7 @@ setInterval(() => {}, 1000);`;
     { tokens: 5 },
     3,
     null,
-  ])('of another form is refused before anything runs: %j', async (budget) => {
+  ])('of an invalid form is refused before anything runs: %j', async (budget) => {
     const asked: unknown[] = [];
     const model = { id: 'test/model', generate: async () => Promise.reject(new Error(String(asked.push(1)))) };
     await using orchestrator = createOrchestrator({ model });
@@ -125,7 +125,7 @@ setInterval(() => {}, 1000);`;
     expect(asked).toEqual([]);
   });
 
-  it('over what can be counted is refused with the greatest that can', async () => {
+  it('over the greatest safe integer is refused with that maximum', async () => {
     await using orchestrator = createOrchestrator({ model: scriptedModel([GOOD]) });
     await expect(orchestrator.codegen({ task: 'x', budget: { outputTokens: 2 ** 60 } })).rejects.toMatchObject({
       message:

@@ -35,13 +35,13 @@ afterAll(() => library[Symbol.dispose]());
 const isolation = BEST_LEVEL;
 const block = (value: object): string => `\`\`\`skillcell-decision\n${JSON.stringify(value)}\n\`\`\``;
 
-/** What a result says beyond the limits, of which some levels say more than others. */
+/** Codes of diagnostics, except about limits, which differ between levels. */
 function codesOf({ diagnostics }: JobResult): string[] {
   return diagnostics.map(({ code }) => code).filter((code) => !code.startsWith('limit.'));
 }
 
 describe('a job with select', () => {
-  it('takes no text that is longer than its value may be, and keeps as much of it as of other output', async () => {
+  it('refuses a text over the limit of values, and keeps as much of a text as of other output', async () => {
     const model = scriptedModel([
       block({ action: 'text', text: 'x'.repeat(99) }),
       block({ action: 'text', text: 'é'.repeat(20) }),
@@ -60,7 +60,7 @@ describe('a job with select', () => {
     );
   });
 
-  it('carries what was chosen into its sandbox, and nothing else', async () => {
+  it('sends only the chosen skills into its sandbox', async () => {
     const code = `import { readdirSync } from 'node:fs';
 import { mkdirSync, writeFileSync } from 'node:fs';
 writeFileSync(process.env.SKILLCELL_OUTPUT + '/bars.txt', '||');
@@ -113,13 +113,13 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     expect(written?.messages[0]?.content).toContain('"bars.txt"');
     expect(written?.system).toContain('DRAW BARS');
     expect(written?.system).not.toMatch(/PLAN FIRST|SECRET/);
-    // One turn has one pool: the row keeps the number that the decision has read.
+    // One turn has one pool: the source keeps the number that the decision has seen.
     expect(model.asked[2]?.system).toMatch(/PLAN FIRST \[\[S:1\]\][\s\S]*DRAW BARS \[\[S:2\]\]/);
     expect(written?.system).toContain('DRAW BARS [[S:2]]');
     expect(result.sources.map(({ url }) => url)).toEqual(['https://plans.example/', 'https://bars.example/']);
   });
 
-  it('gets the tools that a chosen skill brings, where it asks for them', async () => {
+  it('gets the tools that a chosen skill brings, if it asks for them', async () => {
     using tooled = skillLibrary({
       'ruler/SKILL.md': skillText({ name: 'ruler', description: 'Rules.', toolsets: ['tools:Tools'] }, 'RULE'),
       'ruler/tools.mjs':
@@ -145,7 +145,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     expect(codesOf(unserved)).toEqual(['decision.tool-unknown']);
   });
 
-  it('keeps the skills and outputs that it names itself', async () => {
+  it('keeps its own skills and outputs', async () => {
     const model = scriptedModel([
       block({ skills: ['SK1'] }),
       block({ action: 'codegen', task: 'Go.', outputs: ['b.txt', 'a.txt'] }),
@@ -165,7 +165,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     expect(result.decision?.catalogDigest).toBe(library.subsystem.catalog({ consumer: 'other' }).digest);
   });
 
-  it('answers with a text, and needs no sandbox for it', async () => {
+  it('answers with a text without a sandbox', async () => {
     const model = scriptedModel([block({ skills: ['SK2'] }), block({ action: 'text', text: 'By bars. [[S:1]]' })]);
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
     const job = orchestrator.stream({ kind: 'codegen', isolation: 'kernel', task: 'How?', select: true });
@@ -195,7 +195,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     expect(events.at(-1)).toMatchObject({ type: 'finished', result: { outcome: 'succeeded' } });
   });
 
-  it('is decided on by its own consumer and catalog, however many are under way', async () => {
+  it('is decided on by its own consumer and catalog, even among many concurrent jobs', async () => {
     const names = ['one', 'two', 'three', 'four'];
     using many = skillLibrary(
       Object.fromEntries(
@@ -227,7 +227,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     await Promise.all(jobs);
   });
 
-  it('fails where no answer can be taken', async () => {
+  it('fails if no answer is valid', async () => {
     const model = scriptedModel(['I would rather not.', 'No.']);
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
     const result = await orchestrator.codegen({ isolation, task: 'How?', select: true, expect: ['a.md'] });
@@ -239,7 +239,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     });
   });
 
-  it('is on the clock of its job and of each request, and can be canceled', async () => {
+  it('obeys the clock of its job and of each request, and can be canceled', async () => {
     const never = (): Promise<string> => new Promise(() => undefined);
     const model = scriptedModel([block({ skills: [] }), never, never, never]);
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
@@ -295,7 +295,7 @@ describe('a service in trouble', () => {
   ];
 
   it.each(troubles)(
-    'in the second round (%s) comes to one clear end, and nothing holds the key',
+    'in the second round (%s) leads to one clear end without leaking the key',
     async (name, trouble, end) => {
       const folder = mkdtempSync(join(tmpdir(), 'decision-'));
       let log = '';
@@ -309,7 +309,7 @@ describe('a service in trouble', () => {
         model: recordingGateway(gateway, join(folder, 'recording.json')),
         logger: pino({ level: 'trace' }, { write: (line) => void (log += line) }),
       });
-      // The others have the time that it takes to load the gateway.
+      // The other cases need time to load the gateway.
       const limits = { modelTimeoutMs: name === SILENCE ? 1_000 : 20_000 };
       const job = orchestrator.stream({ kind: 'codegen', isolation, task: 'How?', select: true, limits });
       const result = job.result.catch((error: unknown) => error);

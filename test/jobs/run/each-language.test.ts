@@ -4,7 +4,7 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
 
-/** A program of each language that reads a file, prints, and leaves a file. */
+/** A program in each language that reads a file, prints, and writes an artifact. */
 const PROGRAMS = {
   javascript: `import { readFileSync, writeFileSync } from 'node:fs';
 console.log(readFileSync('in.txt', 'utf8') * 7);

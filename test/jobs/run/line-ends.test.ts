@@ -32,7 +32,7 @@ describe.each(EVERY_LEVEL)('files of bash with line ends of Windows at level %s'
   beforeEach((context) => requireEachLevel(context, isolation));
   const place = { isolation, runner: isolation === 'container' ? 'docker' : 'local' } as const;
 
-  it('run and are sourced without them where they are of a skill, and are named', async () => {
+  it('of a skill run and are sourced without them, and are named', async () => {
     const result = await orchestrator.script({ skill: 'custom.kit', script: 'scripts/run.sh', ...place });
     expect(result).toMatchObject({ exitCode: 1, stdout: { text: 'a b\n' }, stderr: { text: '' } });
     expect(told(result)).toEqual([
@@ -40,7 +40,7 @@ describe.each(EVERY_LEVEL)('files of bash with line ends of Windows at level %s'
     ]);
   });
 
-  it('are sourced without them where they are input, and no other file changes', async () => {
+  it('in the input are sourced without them, and no other file changes', async () => {
     const files = ['1', '2', '3', '4'].map((name) => ({
       destination: `lib/${name}.sh`,
       bytes: Buffer.from(MARK + SOURCED),
@@ -62,7 +62,7 @@ describe.each(EVERY_LEVEL)('files of bash with line ends of Windows at level %s'
   });
 });
 
-it('leaves files of bash beside a program of another language as they are', async () => {
+it('does not change files of bash in a job of another language', async () => {
   const code = "console.log(require('node:fs').readFileSync('said.sh', 'utf8') === process.argv[2])";
   const files = [{ destination: 'said.sh', bytes: Buffer.from(SOURCED) }];
   const result = await orchestrator.exec({ fileName: 'a.cjs', code, files, args: [SOURCED], isolation: BEST_LEVEL });

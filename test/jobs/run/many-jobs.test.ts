@@ -15,15 +15,15 @@ import { CONSUMERS, type Consumer, consumersLibrary, type Seen, toolbox, turned 
 const library = consumersLibrary();
 afterAll(() => library[Symbol.dispose]());
 
-/** One job, and what only it may see. */
+/** One job, and the data that only it may see. */
 interface Case {
   jobId: string;
   consumer: Consumer;
   language: 'javascript' | 'python';
   isCodegen: boolean;
-  /** Whether the first program that is written for it fails. */
+  /** Whether its first generated program fails. */
   isRepaired: boolean;
-  /** The tool of the host that it has; the other one is refused. */
+  /** Its tool of the host; the other tool is refused. */
   tool: 'box.left' | 'box.right';
   withCode: boolean;
   bytes: Buffer;
@@ -98,7 +98,7 @@ ${withCode ? "value['tagged'] = tagged" : ''}
 set_value(value)`;
 }
 
-/** A model that writes the program of the job whose name it reads, and keeps what else it was told. */
+/** A model that writes the program of the job named in the prompt, and records the system prompt. */
 function writer(cases: readonly Case[], asked: { jobId: string; system: string }[]): ModelGateway {
   return {
     id: 'test/model',
@@ -191,38 +191,42 @@ function expectOwn(given: Case, result: JobResult, events: readonly JobEvent[], 
 describe.each(ALL_LEVELS)('many jobs at once at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
-  it('and sessions beside them mix up no skills, files, calls, values or events', { timeout: 300_000 }, async () => {
-    const count = isolation === BEST_LEVEL ? 100 : 20;
-    const random = seededRandom(7);
-    const cases = Array.from({ length: count }, (_, index) => someCase(random, isolation, index));
-    const seen: Seen[] = [];
-    const asked: { jobId: string; system: string }[] = [];
-    await using orchestrator = createOrchestrator({
-      runners: await everyRunner(),
-      skills: library.subsystem,
-      tools: toolbox(seen),
-      model: writer(cases, asked),
-      concurrency: 6,
-    });
-    const jobs = Promise.all(
-      cases.map(async (given) => {
-        const job = orchestrator.stream(optionsOf(given, isolation));
-        const events: JobEvent[] = [];
-        for await (const event of job) events.push(event);
-        return { given, events, result: await job.result };
-      }),
-    );
-    const sessions = { count: isolation === BEST_LEVEL ? 16 : 4, isolation, seen };
-    const [ran] = await Promise.all([jobs, runMixedSessions(orchestrator, seededRandom(11), sessions)]);
-    for (const { given, result, events } of ran) expectOwn(given, result, events, seen);
-    const written = cases.filter(({ isCodegen }) => isCodegen);
-    const rounds = written.flatMap(({ jobId, isRepaired }) => (isRepaired ? [jobId, jobId] : [jobId]));
-    expect(asked.map(({ jobId }) => jobId).toSorted()).toEqual(rounds.toSorted());
-    for (const { jobId, consumer } of written) {
-      const { system } = asked.find((one) => one.jobId === jobId) ?? { system: '' };
-      const named = CONSUMERS.filter((name) => system.includes(`GO ${name.toUpperCase()} [[S:1]]`));
-      expect(named).toEqual([consumer]);
-    }
-    expect(seen.filter(({ jobId }) => !jobId.startsWith('session-'))).toHaveLength(count);
-  });
+  it(
+    'do not mix up skills, files, calls, values or events, with concurrent sessions',
+    { timeout: 300_000 },
+    async () => {
+      const count = isolation === BEST_LEVEL ? 100 : 20;
+      const random = seededRandom(7);
+      const cases = Array.from({ length: count }, (_, index) => someCase(random, isolation, index));
+      const seen: Seen[] = [];
+      const asked: { jobId: string; system: string }[] = [];
+      await using orchestrator = createOrchestrator({
+        runners: await everyRunner(),
+        skills: library.subsystem,
+        tools: toolbox(seen),
+        model: writer(cases, asked),
+        concurrency: 6,
+      });
+      const jobs = Promise.all(
+        cases.map(async (given) => {
+          const job = orchestrator.stream(optionsOf(given, isolation));
+          const events: JobEvent[] = [];
+          for await (const event of job) events.push(event);
+          return { given, events, result: await job.result };
+        }),
+      );
+      const sessions = { count: isolation === BEST_LEVEL ? 16 : 4, isolation, seen };
+      const [ran] = await Promise.all([jobs, runMixedSessions(orchestrator, seededRandom(11), sessions)]);
+      for (const { given, result, events } of ran) expectOwn(given, result, events, seen);
+      const written = cases.filter(({ isCodegen }) => isCodegen);
+      const rounds = written.flatMap(({ jobId, isRepaired }) => (isRepaired ? [jobId, jobId] : [jobId]));
+      expect(asked.map(({ jobId }) => jobId).toSorted()).toEqual(rounds.toSorted());
+      for (const { jobId, consumer } of written) {
+        const { system } = asked.find((one) => one.jobId === jobId) ?? { system: '' };
+        const named = CONSUMERS.filter((name) => system.includes(`GO ${name.toUpperCase()} [[S:1]]`));
+        expect(named).toEqual([consumer]);
+      }
+      expect(seen.filter(({ jobId }) => !jobId.startsWith('session-'))).toHaveLength(count);
+    },
+  );
 });

@@ -16,9 +16,9 @@ afterAll(() => orchestrator.close());
 const run = ({ job, memoryMib }: MemoryProgram, isolation: 'none' | 'namespace' | 'container'): Promise<JobResult> =>
   orchestrator.exec({ ...job, isolation, limits: { memoryMib, workspaceMib: 128, pids: 64 } });
 
-/** V8 may come to its own limit between two looks of the watch, and says so; the outcome is the same. */
+/** V8 may reach its own limit between two checks of the watch, and reports it; the outcome is the same. */
 const LAST_WORDS_OF_V8 = /^\s*<--- Last few GCs --->[^]*/;
-/** What happened, without what a long program printed. */
+/** Outcome, level and stderr without the last words of V8. */
 const verdict = ({ outcome, isolation, stderr }: JobResult): object => ({
   outcome,
   isolation,
@@ -39,7 +39,7 @@ describe.each(LEVELS)('memory at level %s', (isolation) => {
     60_000,
   );
 
-  it('a program that has removed its workspace is watched as any other', async () => {
+  it('of a program that has removed its workspace is still watched', async () => {
     const code = "import os, shutil\nshutil.rmtree(os.getcwd(), ignore_errors=True)\nb = bytearray(b'x') * (400 << 20)";
     const result = await run(
       { title: '', job: { language: 'python', code }, memoryMib: 128, outcome: 'failed' },
@@ -48,7 +48,7 @@ describe.each(LEVELS)('memory at level %s', (isolation) => {
     expect(result.outcome).toBe('out_of_memory');
   });
 
-  it('a second attempt is not judged by the peak of the first', async () => {
+  it('of a second attempt is not judged by the peak of the first', async () => {
     const codes = ["b = bytearray(b'x') * (400 << 20)", "print('small')"];
     const model = scriptedModel(codes.map((code) => programAnswer('python', code)));
     await using other = createOrchestrator({ runners: [createLocalRunner()], model });

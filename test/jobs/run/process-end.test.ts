@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A program that runs one job, says who it is and what came of it, and never closes its orchestrator. */
+/** A program that runs one job, prints its owner name and the result, and never closes its orchestrator. */
 function program(isolation: Isolation, poolSize: number, runner: string): string {
   return `import { createOrchestrator } from ${source('jobs/create-orchestrator.ts')};
     import { createLocalRunner } from ${source('sandboxes/local/local-runner.ts')};
@@ -45,7 +45,7 @@ interface Ended {
   sandboxes: number;
 }
 
-/** Runs a program to its own end: one that hangs is killed after a minute, which no machine needs. */
+/** Runs a program to its end. A hanging program is killed after a minute, more than any machine needs. */
 async function runToEnd(code: string): Promise<Ended> {
   const file = join(folder, 'host.mts');
   writeFileSync(file, code);
@@ -60,7 +60,7 @@ async function runToEnd(code: string): Promise<Ended> {
   return JSON.parse(stdout) as Ended;
 }
 
-describe('a process whose orchestrator nobody closed ends once its jobs are done, and leaves nothing', () => {
+describe('a process with an unclosed orchestrator ends once its jobs are done, and leaves nothing', () => {
   for (const isolation of LEVELS) {
     for (const poolSize of [0, 2]) {
       it(`at level ${isolation} with a pool of ${poolSize}`, async (context) => {

@@ -23,7 +23,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
   const run = (language: Language, code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
     orchestrator.exec({ isolation, language, code, ...more });
 
-  /** Runs and expects success: the message of a failed comparison then holds the program's own words. */
+  /** Runs and expects success. The message of a failed comparison then shows the program's stderr and error. */
   async function succeed(language: Language, code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> {
     const result = await run(language, code, more);
     expect({ outcome: result.outcome, stderr: result.stderr.text, error: result.error }).toEqual({
@@ -48,7 +48,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(value).toEqual({ sum: 6 });
     });
 
-    it('takes its arguments, environment, stdin and files, and nothing of the host', async () => {
+    it('gets its arguments, environment, stdin and files, and nothing of the host', async () => {
       process.env['CANARY_OF_THE_HOST'] = 'canary';
       const { value } = await succeed(
         'javascript',
@@ -103,7 +103,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(result.stderr.text).toContain('mine.js:5');
     });
 
-    it('reports a rejection that nobody handles, an error that is none, and a syntax error', async () => {
+    it('reports an unhandled rejection, a thrown text, and a syntax error', async () => {
       expect(await run('javascript', '\nawait Promise.reject(new RangeError("far"));')).toMatchObject({
         outcome: 'failed',
         exitCode: 1,
@@ -115,7 +115,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(syntax.stderr.text).toContain(':2');
     });
 
-    it('keeps exit codes and signals apart from our own words', async () => {
+    it('reports exit codes and signals', async () => {
       expect(await run('javascript', 'process.exit(7)')).toMatchObject({
         outcome: 'failed',
         exitCode: 7,
@@ -135,7 +135,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(killed).toMatchObject({ outcome: 'failed', exitCode: null, signal: 'SIGKILL' });
     });
 
-    it('sets a value by default export or setValue, the latter first', async () => {
+    it('sets a value by default export or setValue, which takes precedence', async () => {
       const set = "import { setValue } from 'skillcell'; setValue({ from: 'setValue' });";
       expect((await succeed('javascript', `${set} export default 1;`)).value).toEqual({ from: 'setValue' });
       expect((await succeed('javascript', 'export default [null, "é"];')).value).toEqual([null, 'é']);
@@ -152,7 +152,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(large.diagnostics).toContainEqual(expect.objectContaining({ code: 'value.invalid' }));
     });
 
-    it.each([9, 17])('says how large a value of %i MiB is, and keeps both ends of an error as long', async (mib) => {
+    it.each([9, 17])('reports the size of a value of %i MiB, and keeps both ends of an error as long', async (mib) => {
       const value = await succeed('javascript', `export default "x".repeat(${mib} * 2 ** 20);`);
       expect(value.diagnostics).toContainEqual(tooLarge(mib * MIB + 2));
       const { outcome, error } = await run(
@@ -164,7 +164,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(error?.stack).toMatch(/^7: begin[^]*:2:\d+/);
     });
 
-    it('takes the largest value that a limit allows, also where each character is escaped', async () => {
+    it('accepts the largest value that a limit allows, even if each character is escaped', async () => {
       const most = LIMIT_CEILINGS.valueBytes;
       const { value } = await succeed('javascript', `export default '"'.repeat(${most / 2 - 1});`, {
         limits: { valueBytes: most },
@@ -185,7 +185,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(result.outcome).toBe('succeeded');
     });
 
-    it('C14 goes on when stdin is larger than what is read of it', async () => {
+    it('C14 goes on if it reads only a part of a large stdin', async () => {
       const stdin = Buffer.alloc(20 * 1024 * 1024, 'x');
       const { value } = await succeed(
         'javascript',
@@ -203,7 +203,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
     });
   });
 
-  it('input files that need more room than the workspace has are the caller\u2019s fault, not ours', async () => {
+  it('input files over the limits of the workspace are the caller\u2019s fault, not ours', async () => {
     const limits = { workspaceMib: 2 };
     const full = run('javascript', '1', {
       limits,
@@ -212,13 +212,13 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
     const many = Array.from({ length: 300 }, (_, index) => ({ destination: `d/${index}`, bytes: Buffer.of(1) }));
     const crowded = run('javascript', '1', { limits: { workspaceInodes: 100 }, files: many });
     for (const job of await Promise.allSettled([full, crowded])) {
-      // Where the workspace is no file system of its own, the watch finds it out once the program runs.
+      // Without a file system of its own for the workspace, the watch detects the excess once the program runs.
       if (isolation === 'none') expect(job).toMatchObject({ value: { outcome: 'limit' } });
       else expect(job).toMatchObject({ reason: { code: 'file.unreadable', entry: { exitCode: 2 } } });
     }
   });
 
-  it('names the line in a file whose name is no plain letters', async () => {
+  it('names the line in a file with spaces and non-ASCII letters in its name', async () => {
     const named = await run('javascript', '\n\nthrow new Error("third");', { fileName: 'é name.js' });
     expect(named.error).toMatchObject({ message: 'third', line: 3 });
   });
@@ -234,7 +234,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(failed.error).toMatchObject({ message: 'at six', line: 6 });
     });
 
-    it('says what cannot be stripped', async () => {
+    it('reports syntax that cannot be stripped', async () => {
       const result = await run('typescript', 'enum Color { Red }\nconsole.log(Color.Red);');
       expect(result).toMatchObject({ outcome: 'failed', error: { name: 'SyntaxError' } });
       expect(result.stderr.text).toContain('enum');
@@ -246,7 +246,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       requireHere(context, MISSING_PYTHON);
     });
 
-    it.each([9, 17])('says how large a value of %i MiB is, and keeps both ends of an error as long', async (mib) => {
+    it.each([9, 17])('reports the size of a value of %i MiB, and keeps both ends of an error as long', async (mib) => {
       const value = await succeed('python', `import skillcell\nskillcell.set_value("x" * (${mib} * 2 ** 20))`);
       expect(value.diagnostics).toContainEqual(tooLarge(mib * MIB + 2));
       const { outcome, error } = await run('python', `\nraise ValueError("begin" + "x" * (${mib} * 2 ** 20) + "end")`);
@@ -255,7 +255,7 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(error?.stack).toMatch(/^Traceback [^]*line 2[^]*x+end\n$/);
     });
 
-    it('keeps what a program printed until its time was over, and no copy of it from its forked child', async () => {
+    it('keeps the output of a program until its timeout, without a copy from its forked child', async () => {
       const code = `import os, time
 print('printed once')
 os.fork()
@@ -264,7 +264,7 @@ while True: time.sleep(60)`;
       expect({ outcome, stdout: stdout.text }).toEqual({ outcome: 'timeout', stdout: 'printed once\n' });
     });
 
-    it('takes arguments, environment, stdin and files, and sets a value', async () => {
+    it('gets arguments, environment, stdin and files, and sets a value', async () => {
       const { value, stdout } = await succeed(
         'python',
         `import json, os, sys
@@ -300,7 +300,7 @@ if __name__ == "__main__":
       });
     });
 
-    it('hands back the value and the files of a program that closed the descriptors of its link', async () => {
+    it('delivers the value and the files of a program that closed the descriptors of its link', async () => {
       const code = `import os, skillcell
 os.closerange(3, 256)
 with open(os.environ['SKILLCELL_OUTPUT'] + '/kept.txt', 'w') as file: file.write('kept')
@@ -324,7 +324,7 @@ export default 'by a file';`;
       });
     });
 
-    it('keeps the ways to exit', async () => {
+    it('supports all ways to exit', async () => {
       expect(await run('python', 'import sys; sys.exit(3)')).toMatchObject({ outcome: 'failed', exitCode: 3 });
       expect(await run('python', 'import sys; sys.exit("bye")')).toMatchObject({
         exitCode: 1,
@@ -338,14 +338,14 @@ export default 'by a file';`;
       });
     });
 
-    it('refuses a value that is no JSON, as an error of the program', async () => {
+    it('refuses a value that is not JSON, as an error of the program', async () => {
       expect(await run('python', 'import skillcell\nskillcell.set_value(float("nan"))')).toMatchObject({
         outcome: 'failed',
         error: { name: 'ValueError', line: 2 },
       });
     });
 
-    it('waits for threads, and runs what was registered for the end', async () => {
+    it('waits for threads, and runs its exit handlers', async () => {
       const { stdout } = await succeed(
         'python',
         'import atexit, threading, time\natexit.register(print, "exit")\nsaid = threading.Event()\nthreading.Thread(target=lambda: (said.wait(), time.sleep(0.05), print("thread"))).start()\nprint("main")\nsaid.set()',
@@ -355,7 +355,7 @@ export default 'by a file';`;
   });
 
   describe('bash', () => {
-    it('is asked to end, has its grace for last words and files, and says nothing that is not its own', async () => {
+    it('is asked to end, has its grace for last output and files, and shows only its own output', async () => {
       const code = `trap 'sleep 0.5; echo bye; echo x >"$SKILLCELL_OUTPUT/last"; exit 7' TERM\necho go\nwhile :; do read -r -t 0.1 <> <(:); done`;
       const result = await run('bash', code, { limits: { runTimeoutMs: 2_500, graceMs: 20_000 } });
       expect(result).toMatchObject({
@@ -368,7 +368,7 @@ export default 'by a file';`;
       expect(killed).toMatchObject({ outcome: 'failed', exitCode: null, signal: 'SIGKILL', stderr: { text: '' } });
     });
 
-    it('takes arguments, environment, stdin and files, and leaves a value in a file', async () => {
+    it('gets arguments, environment, stdin and files, and leaves a value in a file', async () => {
       const { value, stdout } = await succeed(
         'bash',
         'read -r line\nprintf "%s|%s|%s|%s\\n" "$1" "$2" "$GIVEN" "$line"\ncat in.txt\nprintf \'{"n": %d}\' 5 >"$SKILLCELL_VALUE"\ncp in.txt "$SKILLCELL_OUTPUT/out.txt"\n',
@@ -396,7 +396,7 @@ export default 'by a file';`;
     });
 
     it.each([
-      ['a value that is no JSON', 'echo "{" >"$SKILLCELL_VALUE"'],
+      ['a value that is not JSON', 'echo "{" >"$SKILLCELL_VALUE"'],
       ['a value behind a link', 'ln -s /etc/hostname "$SKILLCELL_VALUE"'],
       ['a value that is a pipe', 'mkfifo "$SKILLCELL_VALUE"'],
       ['a value that is a folder', 'mkdir "$SKILLCELL_VALUE"'],
@@ -407,7 +407,7 @@ export default 'by a file';`;
     });
   });
 
-  it('has the same usage numbers whatever the outcome', async () => {
+  it('have the same usage numbers for each outcome', async () => {
     for (const code of ['1', 'process.exit(1)']) {
       const { usage } = await run('javascript', code);
       expect(usage.warm).toBe(false);
@@ -417,7 +417,7 @@ export default 'by a file';`;
     }
   });
 
-  it('fails a job whose declared outputs are missing, and only then', async () => {
+  it('fail if their declared outputs are missing, and only then', async () => {
     const write =
       "import { mkdirSync, writeFileSync, symlinkSync } from 'node:fs'; const out = process.env.SKILLCELL_OUTPUT + '/';";
     const missing = await run(

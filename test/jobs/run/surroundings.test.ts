@@ -17,7 +17,7 @@ afterAll(() => orchestrator.close());
 const ISOLATING: readonly EachLevel[] = ['namespace', 'container'];
 
 describe.each(ISOLATING)('a program at level %s', (isolation) => {
-  it('finds accounts, host names, services and temporary folders as on a machine of its own', async (context) => {
+  it('finds accounts, host names, services and temporary folders like on its own machine', async (context) => {
     requireEachLevel(context, isolation);
     const result = await orchestrator.exec({ ...SURROUNDINGS_JOB, isolation });
     expect(result.stderr.text).toBe('');
@@ -41,7 +41,7 @@ print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=Tru
   expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: '/etc/matplotlibrc\n' } });
 });
 
-it('a program at level none has a temporary folder of its own, with short paths, that its job removes', async (context) => {
+it('a program at level none has its own temporary folder with a short path, which its job removes', async (context) => {
   requireHere(context, MISSING_PYTHON);
   const code = `
 import os, tempfile
@@ -65,7 +65,7 @@ it('a temporary folder at level none counts as part of the workspace', async () 
   expect(fills).toMatchObject({ outcome: 'limit', limit: 'workspace' });
 });
 
-it('a temporary folder of the host that is not there is a place that cannot be used', async () => {
+it('a missing temporary folder of the host is an unusable path', async () => {
   vi.stubEnv('TMPDIR', '/not/there');
   try {
     await expect(orchestrator.exec({ isolation: 'none', language: 'bash', code: ':' })).rejects.toMatchObject({

@@ -18,14 +18,14 @@ let busyCalls = 0;
 let questions: ApprovalRequest[] = [];
 let answer: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
-// oxlint-disable-next-line prefer-promise-reject-errors -- a tool of somebody else's may do so
+// oxlint-disable-next-line prefer-promise-reject-errors -- a tool of a caller may do so
 const rejectWithNothing = (): Promise<never> => Promise.reject(undefined);
 
 const tools = toolList([
   [
     'echo.back',
     {
-      description: 'Gives back what it gets.',
+      description: 'Returns its input.',
       effect: 'read',
       execute: async (input: unknown, { context }: ToolContext) => (contexts.push(context), input),
     },
@@ -50,7 +50,7 @@ const tools = toolList([
   [
     'echo.late',
     {
-      description: 'Gives back what it gets, after a while.',
+      description: 'Returns its input after a while.',
       effect: 'read',
       execute: async (input) => await new Promise((resolve) => setTimeout(() => resolve(input), 300)),
     },
@@ -125,7 +125,7 @@ describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
   const python = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
     exec(code, { language: 'python', ...more });
 
-  it('a job without tools has none, one with a pattern has those that fit, and no code of another one runs', async () => {
+  it('need a tool that the job names or that matches a pattern, and no other tool runs', async () => {
     const code = 'export default [await attempt(() => tools.shop.order({})), await attempt(() => tools.echo.back(1))];';
     expect((await exec(code, { tools: [] })).value).toEqual(['tool.not-allowed', 'tool.not-allowed']);
     const { value, callTotals } = await exec(code, { tools: ['echo.*'] });
@@ -144,7 +144,7 @@ describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
     });
   });
 
-  it('the context of a job reaches its tools, and nobody else', async () => {
+  it('the context of a job reaches only its tools', async () => {
     const given = { user: 'ada', secret: 'context-4711' };
     const result = await exec('export default await tools.echo.back(1);', { context: given });
     expect(contexts).toEqual([given]);
@@ -169,7 +169,7 @@ describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
     ]);
   });
 
-  it('bytes go both ways, anywhere in a value, byte for byte', async () => {
+  it('bytes are transferred both ways unchanged, anywhere in a value', async () => {
     const { value } = await exec(`
       const large = new Uint8Array(5 * ${MIB}).map((_, index) => index * 7);
       const given = { a: [Buffer.from([0, 255]), { b: large }], none: new Uint8Array(0), text: 'null' };
@@ -215,7 +215,7 @@ set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j])
     ]);
   });
 
-  it('what JSON would drop or change is refused with its place, never sent as something else', async (context) => {
+  it('values that JSON would drop or change are refused with their place, never sent as other values', async (context) => {
     const { value } = await exec(`
       class Row { id = 1; left = undefined; }
       const rows = [];
@@ -223,9 +223,9 @@ set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j])
         Object.assign(new Map(), { size2: 1 }), { why: Object.assign(new Error('no'), { code: 'E1' }) }, [new String('x')], new Float64Array([1.5]), { small: new Int8Array([-1]) }])
         rows.push(await tools.echo.back(given).catch(({ code, message }) => [code, message]));
       export default [rows, await tools.echo.back([new Row(), new Date(0), Object.create(null), {}, []]), await tools.echo.back([new DataView(Uint8Array.of(7, 8).buffer, 1), new Uint8ClampedArray([9])]).then((views) => views.map((view) => [...view]))];`);
-    const got = (what: string): string[] => [
+    const got = (fault: string): string[] => [
       'tool.invalid-arguments',
-      `Cannot make the call: the arguments are not acceptable, got ${what}.`,
+      `Cannot make the call: the arguments are not acceptable, got ${fault}.`,
     ];
     const refused = [
       'NaN is no JSON value, at a.0',
@@ -285,7 +285,7 @@ set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True
     ]);
   });
 
-  it('a failed call that nobody catches is told with its line and the name of the tool', async (context) => {
+  it('an uncaught failed call is reported with its line and the name of the tool', async (context) => {
     const node = await exec('\nconst find = async () => {\n  await tools.crm.find({});\n};\nawait find();');
     const message = 'The job does not have the tool "crm.find".';
     expect(node.error).toMatchObject({ name: 'ToolCallError', message, line: 5 });
@@ -296,7 +296,7 @@ set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True
     expect(error).toMatchObject({ name: 'ToolCallError', message, line: 3 });
   });
 
-  it('32 calls with a mebibyte each, at once, come back whole', async () => {
+  it('32 concurrent calls with a mebibyte each come back complete', async () => {
     const { value, outcome } = await exec(`
       const parts = Array.from({ length: 32 }, (_, n) => new Uint8Array(${MIB}).fill(n));
       const back = await Promise.all(parts.map((part) => tools.echo.back({ part })));
@@ -304,7 +304,7 @@ set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True
     expect([outcome, value]).toEqual(['succeeded', true]);
   });
 
-  it('an answer to a Python loop that has ended keeps no later call from its own', async (context) => {
+  it('an answer to an ended Python loop does not block later calls', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const { value, stderr } = await python(`
 import asyncio, threading
@@ -326,7 +326,7 @@ set_value([first, asyncio.run(again()), *seen])
     expect([value, stderr.text]).toEqual([['gave up', 2, [3, 4]], '']);
   });
 
-  it('a Python handler of a signal that raises leaves a call, and tears nothing', async (context) => {
+  it('a Python signal handler that raises leaves a call without breaking the link', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const { value, stderr } = await python(`
 import asyncio, signal
@@ -355,7 +355,7 @@ set_value([left > 0, len(tools.echo.bytes(9)), asyncio.run(after())])
     expect([value, stderr.text]).toEqual([[true, 9, [1]], '']);
   });
 
-  it('Python calls from threads and tasks at once, and answers go to who asked', async (context) => {
+  it('concurrent calls of Python threads and tasks get their own answers', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const { value, stderr } = await python(`
 import asyncio, threading
@@ -375,7 +375,7 @@ set_value([all(rows[n] == list(range(20)) for n in range(8)), [row["n"] for row 
     expect(value).toEqual([true, true, true]);
   });
 
-  it('Python processes that a program starts anew can import skillcell, and have no tools', async (context) => {
+  it('new Python processes of a program can import skillcell, and have no tools', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const { value, stderr } = await python(`
 import os
@@ -420,7 +420,7 @@ set_value(rows)
     expect(value).toEqual(['imported', 'imported', false, '<tool crm.find>', 7, 'still']);
   });
 
-  it('a tool that hangs, throws, or gives what cannot be sent is one clean error, and the next call is served', async () => {
+  it('a tool that hangs, throws, or gives an invalid result is one clean error, and the next call is served', async () => {
     const names = [
       'odd.getter',
       'odd.cycle',
@@ -448,7 +448,7 @@ set_value(rows)
     expect(JSON.stringify(result)).not.toContain('secret of the host');
   });
 
-  it('values nested 60 levels go both ways, deeper ones are refused, and the run goes on', async (context) => {
+  it('values nested 60 levels are transferred both ways, deeper values are refused, and the run goes on', async (context) => {
     const { value } = await exec(`
       const nested = (levels) => { let value = 1; for (let n = 0; n < levels; n += 1) value = [value]; return value; };
       const depth = (value) => { let levels = 0; for (; Array.isArray(value); value = value[0]) levels += 1; return levels; };
@@ -495,7 +495,7 @@ set_value(rows)
     expect(result.value).toEqual([...refused, { constructor: null }]);
   });
 
-  it('maxCalls holds for a tool, and the others go on', async () => {
+  it('maxCalls limits one tool, and other tools still work', async () => {
     const { value } = await exec(
       'export default [await attempt(() => tools.shop.once()), await attempt(() => tools.shop.once()), await tools.echo.back(1)];',
     );
@@ -510,7 +510,7 @@ set_value(rows)
     expect(result.callTotals).toEqual({ 'echo.back': { calls: 1_200, failed: 0, replayed: 0 } });
   });
 
-  it('many calls at once with bytes both ways all end, as they were when they were made', async () => {
+  it('many concurrent calls with bytes both ways all end, with the arguments as they were at the call', async () => {
     const { outcome, value } = await exec(
       `const MIB = ${MIB};
 const bytes = new Uint8Array(8 * MIB);
@@ -526,7 +526,7 @@ export default [firsts, small.filter(([part, text]) => part.length === MIB && te
     expect([outcome, value]).toEqual(['succeeded', [Array.from({ length: 12 }, (_, index) => index), 80]]);
   });
 
-  it('two thousand calls at once with short arguments and long answers all end', async () => {
+  it('two thousand concurrent calls with short arguments and long answers all end', async () => {
     const { outcome, value } = await exec(
       `const answers = await Promise.all(Array.from({ length: 2_000 }, (_, n) => tools.echo.back(n % 20 === 0 ? 'x'.repeat(250_000) : n)));
 export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 250_000 : answer === n)).length;`,
@@ -549,7 +549,7 @@ export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 2
     });
   });
 
-  it('an approval that takes longer than run and job may, and the program ends well; other calls go on meanwhile', async () => {
+  it('an approval may take longer than run and job, and other calls go on meanwhile', async () => {
     let allow: () => void = () => undefined;
     answer = () => new Promise((resolve) => (allow = () => resolve({ allow: true })));
     const events: JobEvent[] = [];
@@ -573,7 +573,7 @@ export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 2
     expect(phases).toEqual(['asked', 'allowed']);
   });
 
-  it('what was asked about is what is called, whatever is done to the question', async () => {
+  it('a change of the approval request does not change the call', async () => {
     answer = async ({ input }) => {
       Object.assign(input as object, { sum: 7 });
       return { allow: true };
@@ -583,7 +583,7 @@ export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 2
     expect(effects).toEqual([{ sum: 5 }]);
   });
 
-  it('a denial, no answer in time, and what is no answer are tool.denied, and nothing was done', async () => {
+  it('a denial, a late answer and an invalid answer are tool.denied, and the tool is not called', async () => {
     const answers: (() => Promise<unknown>)[] = [
       async () => ({ allow: false, reason: 'too much at /srv/limits.json' }),
       async () => ({ allow: 'yes' }),
@@ -598,7 +598,7 @@ export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 2
       { limits: { approvalTimeoutMs: 500 } },
     );
     const rows = result.value as [string, string][];
-    // The last one is not even asked for: the time for answers is used up.
+    // The last call is denied without a request: the time for answers is used up.
     expect(rows.map(([code]) => code)).toEqual(Array.from({ length: 6 }, () => 'tool.denied'));
     expect(rows[0]?.[1]).toContain('too much at [path]');
     expect(rows[4]?.[1]).toContain('there was no answer in time');
@@ -620,7 +620,7 @@ ${ending}`;
     expect(result.callTotals['shop.busy']).toEqual({ calls: 3, failed: 1, replayed: 1 });
   });
 
-  it('three attempts that make the same write have one effect; other input has its own', async () => {
+  it('three attempts with the same write have one effect; other input has its own effect', async () => {
     const programs = [1, 2, 3].map(
       (attempt) => `import { tools } from 'skillcell';
           const rows = [await tools.shop.order({ b: 1, a: new Uint8Array([1]) }), await tools.shop.order({ a: new Uint8Array([1]), b: 1 }), await tools.shop.order(${attempt})];
@@ -632,20 +632,20 @@ ${ending}`;
     await using own = createOrchestrator({ runners: await everyRunner(), tools, model });
     const result = await own.codegen({ isolation, task: 'Order.', tools: ['*'] });
     expect(result.outcome).toBe('succeeded');
-    // Two equal ones of the first attempt, and one of each attempt.
+    // Two equal orders of the first attempt, and one order of each attempt.
     expect(effects).toHaveLength(5);
     expect(result.value).toEqual([{ order: 1 }, { order: 2 }, { order: 5 }]);
     expect(result.callTotals['shop.order']).toEqual({ calls: 9, failed: 0, replayed: 4 });
     expect(result.callTotals['echo.back']).toEqual({ calls: 3, failed: 0, replayed: 0 });
     expect(result.calls.filter(({ replayed }) => replayed === true)).toHaveLength(4);
     const messages = model.asked.map((request) => request.messages.at(-1)?.content);
-    // The model reads what it must not fear to repeat; reads are none of it.
+    // The model is told the writes that are safe to repeat; reads are not listed.
     expect(messages[1]).toContain('shop.order({"b":1,"a":null})\nshop.order({"a":null,"b":1})\nshop.order(1)\n');
     expect(messages[2]).toContain('shop.order(2)\n');
     expect(messages[2]).not.toContain('echo.back(');
   });
 
-  it('a question that a failed program left open is withdrawn before the model is asked, and nothing is done for it', async () => {
+  it('an open approval of a failed program is withdrawn before the model is asked, and its tool is not called', async () => {
     const programs = [
       "import { tools } from 'skillcell';\ntools.shop.bill(1).catch(() => undefined);\nawait tools.echo.back(0); throw new Error('again');",
       "import { tools } from 'skillcell';\nexport default await tools.shop.bill(2);",
@@ -676,7 +676,7 @@ ${ending}`;
     expect(model.asked[1]?.messages.at(-1)?.content).not.toContain('shop.bill');
   });
 
-  it('a write that was cut off is not made again by a later attempt', async () => {
+  it('an interrupted write is not repeated by a later attempt', async () => {
     const programs = [
       "tools.shop.slow({ n: 1 }).catch(() => undefined); await tools.echo.back(0); throw new Error('again');",
       '',

@@ -78,7 +78,7 @@ describe.each(SHARED_LEVELS)('tools at level %s', (isolation) => {
     expect(contexts[0]?.signal.aborted).toBe(true);
   });
 
-  it('E13 a ToolError reaches the program by its message, any other error only as a failure', async () => {
+  it('E13 a ToolError reaches the program with its message, any other error only as a failure', async () => {
     const result = await orchestrator.exec({
       isolation,
       tools: ['*'],
@@ -92,7 +92,7 @@ describe.each(SHARED_LEVELS)('tools at level %s', (isolation) => {
     expect(log).toContain(HOST_SECRET);
   });
 
-  it('E13 an error that nobody catches ends the program as its own', async () => {
+  it('E13 an uncaught error of a tool ends the program as its own error', async () => {
     const result = await orchestrator.exec({
       isolation,
       tools: ['*'],
@@ -104,7 +104,7 @@ describe.each(SHARED_LEVELS)('tools at level %s', (isolation) => {
     });
   });
 
-  it('run side by side and answer each caller with its own', async () => {
+  it('run concurrently and answer each caller with its own result', async () => {
     const { value } = await orchestrator.exec({
       isolation,
       tools: ['*'],
@@ -113,7 +113,7 @@ describe.each(SHARED_LEVELS)('tools at level %s', (isolation) => {
     expect(value).toEqual(Array.from({ length: 100 }, (_, a) => a + 1));
   });
 
-  it('are called from Python, with a value that comes back and an error that is raised', async (context) => {
+  it('are called from Python, with returned values and raised errors', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const result = await orchestrator.exec({
       isolation,
@@ -130,7 +130,7 @@ skillcell.set_value(rows)`,
     expect(result.value).toEqual([{ sum: 5 }, 'the table is locked']);
   });
 
-  it('E10 more calls than the job may make end it as limit / calls', async () => {
+  it('E10 more calls than allowed end the job as limit / calls', async () => {
     const result = await orchestrator.exec({
       isolation,
       tools: ['*'],
@@ -142,7 +142,7 @@ skillcell.set_value(rows)`,
     expect(contexts).toHaveLength(5);
   });
 
-  it('E11 a tool that is still at work when the job ends learns of it', async () => {
+  it('E11 a running tool is told when the job ends', async () => {
     const running = orchestrator.exec({
       isolation,
       tools: ['*'],

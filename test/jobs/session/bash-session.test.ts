@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => orchestrator.close());
 
-/** Prints nothing but its own words, and is kept. */
+/** Runs code, and expects exactly this output and a kept session. */
 async function prints(session: Session, code: string, stdout: string, stderr = ''): Promise<SessionRun> {
   const run = await session.run(code);
   expect({ code, state: run.state, stdout: run.stdout.text, stderr: run.stderr.text }).toEqual({
@@ -26,7 +26,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
   const open = (): Promise<Session> =>
     orchestrator.session({ language: 'bash', isolation: level, runner: level === 'container' ? 'docker' : 'local' });
 
-  it('keeps the options of the code, and has none of them for its own lines', async (context) => {
+  it('keeps the options of the code, and does not apply them to its own lines', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await prints(session, 'set -euo pipefail; x=1', '');
@@ -43,7 +43,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
     await prints(session, 'echo $-', 'fhBC\n');
   });
 
-  it('hands the status of a run to the next one', async (context) => {
+  it('passes the status of a run to the next run', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await prints(session, 'echo $?', '0\n');
@@ -67,7 +67,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
     await prints(session, 'echo $-', 'ehB\n');
   });
 
-  it('stops what runs under `set -e` or in functions, and leaves out all the rest of it', async (context) => {
+  it('stops code under `set -e` or in functions, and skips the rest of it', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await prints(session, 'set -euo pipefail; f() { g; echo f; }; g() { while :; do :; done; echo g; }', '');
@@ -78,7 +78,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
     await prints(session, 'echo $-', 'ehuB\n');
   });
 
-  it('is kept by interrupts that come as a run ends', async (context) => {
+  it('survives interrupts that arrive as a run ends', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     const value = `printf '"%200000s"' >"$SKILLCELL_VALUE"`;
@@ -87,7 +87,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
     await prints(session, 'wait; echo on', 'on\n');
   });
 
-  it('says what the code says, with traps of the code as well', async (context) => {
+  it('prints exactly the output of the code, even with traps of the code', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await prints(session, `trap 'echo "<$BASH_COMMAND>"' DEBUG`, '');
@@ -122,7 +122,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
     expect(await prints(session, 'echo 2 >"$mine"', '')).toMatchObject({ value: 2 });
   });
 
-  it('leaves descriptors to the code, and hands commands none of its own', async (context) => {
+  it('leaves descriptors to the code, and passes no descriptor of its own to commands', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await prints(session, 'exec 3>&1 4>&2 10>&1; echo a >&3', 'a\n');

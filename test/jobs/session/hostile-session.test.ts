@@ -8,7 +8,7 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
 import { HOSTILE_PRELUDE } from '../../fixtures/hostile-prelude.ts';
 
-/** What a session's sandbox sends is untrusted as well: these entries are real processes that speak the channel's frames themselves. */
+/** Messages of a session's sandbox are untrusted: these hostile entries are real processes that write the channel's frames themselves. */
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'hostile-session-'));
@@ -33,7 +33,7 @@ const onRequest = (take) => { let seen = Buffer.alloc(0); channel.on('data', (ch
 }); };
 `;
 
-/** Opens a session whose entry answers requests by this code; `request` is what the host has sent. */
+/** Opens a session whose entry answers requests by this code; `request` is the message of the host. */
 async function withSession<T>(onRequest: string, use: (session: Session) => Promise<T>): Promise<T> {
   const bundle = mkdtempSync(join(folder, 'bundle-'));
   const program = `${HOSTILE_PRELUDE}${CELL}\nfunction begin() { onRequest((request) => { ${onRequest} }); skills(); }\n`;
@@ -52,7 +52,7 @@ const faultOf = (onRequest: string): Promise<unknown> =>
     ),
   );
 
-it('an honest one is believed', async () => {
+it('an honest sandbox is believed', async () => {
   const honest = `if (request.type === 'cell') answer({ value: [1] }); if (request.type === 'end') result();`;
   await withSession(honest, async (session) => {
     expect(await session.run('1')).toMatchObject({ outcome: 'succeeded', value: [1], results: [] });
@@ -62,20 +62,20 @@ it('an honest one is believed', async () => {
 
 describe('a sandbox that sends', () => {
   it.each([
-    ['E02 a result of no known form', `answer({ outcome: 'splendid' })`],
+    ['E02 a result of an unknown form', `answer({ outcome: 'splendid' })`],
     ['E02 a result with more fields', `answer({ more: 1 })`],
     [
       'E03 a result that reaches a prototype',
       `channel.write(frame(1, 0, 0, Buffer.from('{"type":"cell","__proto__":{}}')))`,
     ],
     ['E05 a result of another run', `answer({ run: 2 })`],
-    ['E05 a run that nobody asked for', `run(2)`],
+    ['E05 a run without a request', `run(2)`],
     ['E05 a run that begins to write twice', `run(1); run(1, 3)`],
-    ['E05 a run that begins to write behind its report', `shown(form(1), 1); say(cell()); run(1, 2)`],
-    ['E05 a run that shows something behind its report', `shown(form(1), 1); say(cell()); shown(form(1), 2)`],
-    ['E05 something that another run shows', `shown(form(1), 1, 2)`],
-    ['E05 an answer about files that nobody asked for', `say({ type: 'filed', id: 1 })`],
-    ['E05 a stream of files that nobody asked for', `say({ type: 'files', id: 7, stream: 9 })`],
+    ['E05 a run that begins to write after its report', `shown(form(1), 1); say(cell()); run(1, 2)`],
+    ['E05 a run that shows a result after its report', `shown(form(1), 1); say(cell()); shown(form(1), 2)`],
+    ['E05 a result of another run that is shown', `shown(form(1), 1, 2)`],
+    ['E05 an answer about files without a request', `say({ type: 'filed', id: 1 })`],
+    ['E05 a stream of files without a request', `say({ type: 'files', id: 7, stream: 9 })`],
     ['E06 a field that names another session', `answer({ sessionId: 'other' })`],
     [
       'E09 a value that is nested too deep',
@@ -88,7 +88,7 @@ describe('a sandbox that sends', () => {
     ['more bytes of a result than it announced', `shown(form(1), 9); data(9, Buffer.alloc(2), 2)`],
     ['fewer bytes of a result than it announced', `shown(form(2), 9); data(9, Buffer.alloc(1), 2)`],
     ['results on a stream that it has used', `run(1); shown(form(1), 1)`],
-    ['E10 output beyond what is kept', `run(1); for (let i = 0; i < 8; i += 1) data(1, Buffer.alloc(256 * 1024))`],
+    ['E10 more output than is kept', `run(1); for (let i = 0; i < 8; i += 1) data(1, Buffer.alloc(256 * 1024))`],
   ])('%s is ended', async (_name, attack) => {
     expect(await faultOf(`if (request.type === 'cell') { ${attack}; }`)).toBe('channel.protocol');
   });
@@ -106,7 +106,7 @@ describe('a sandbox that sends', () => {
     expect(await faultOf(`if (request.type === 'cell') { ${attack}; }`)).toBe('channel.protocol');
   });
 
-  it('a call beside any run is ended', async () => {
+  it('a call outside a run is ended', async () => {
     expect(
       await withSession(`if (request.type === 'files') asks()`, (session) =>
         session.files.list().catch((error: unknown) => SkillcellError.isInstance(error) && error.code),
@@ -115,8 +115,8 @@ describe('a sandbox that sends', () => {
   });
 
   it.each([
-    ['a list that is none', 'no list\n'],
-    ['E02 a row of no known form', '{"path":1,"kind":"file","bytes":0}\n'],
+    ['a list that is not JSON', 'no list\n'],
+    ['E02 a row of an unknown form', '{"path":1,"kind":"file","bytes":0}\n'],
     ['a list without an end', '{"path":"a","kind":"file","bytes":0}'],
   ])('%s fails the operation', async (_name, list) => {
     const entry = `if (request.type === 'files') { say({ type: 'files', id: request.id, stream: 1 }); data(1, Buffer.from(${JSON.stringify(list)}), 2); say({ type: 'filed', id: request.id }); }`;
@@ -125,7 +125,7 @@ describe('a sandbox that sends', () => {
     });
   });
 
-  it('E12 names that leave the workspace are in no archive', async () => {
+  it('E12 names that leave the workspace are not put into the archive', async () => {
     const rows = ['../../up', '/etc/passwd', 'a\u202etxt.exe', 'good.txt']
       .map((path) => `${JSON.stringify({ path, kind: 'file', bytes: 1 })}\nx`)
       .join('');
@@ -136,7 +136,7 @@ describe('a sandbox that sends', () => {
     expect(archive.toString('latin1')).not.toContain('passwd');
   });
 
-  it('E13 words of its own about files are no terminal codes', async () => {
+  it('E13 error messages about files contain no terminal codes', async () => {
     const entry = `if (request.type === 'files') say({ type: 'filed', id: request.id, error: '\\u001b[2Jgone' })`;
     await expect(withSession(entry, (session) => session.files.read('a'))).rejects.toThrow(
       'Cannot read a file of the session: \\x1b[2Jgone, got "a".',
@@ -144,7 +144,7 @@ describe('a sandbox that sends', () => {
   });
 });
 
-it('a sandbox that says nothing more is ended when the time of its run is over', async () => {
+it('a sandbox that falls silent is ended when the time of its run is over', async () => {
   const run = await withSession(`if (request.type === 'cell') run(1);`, (session) =>
     session.run('1', { timeoutMs: 200 }),
   );

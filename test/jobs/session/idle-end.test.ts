@@ -20,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
-/** A session whose sandbox is the test: no real one can be stopped between two of its messages. */
+/** A session whose sandbox is played by the test: a real sandbox cannot be paused between two messages. */
 function playSandbox(): { session: Session; runs: SandboxRuns; sent: HostMessage[]; exported(): void } {
   const sent: HostMessage[] = [];
   const readers = new Map<number, StreamReader>();
@@ -55,7 +55,7 @@ const count = (sent: HostMessage[], type: HostMessage['type']): number =>
 const isKept = (): boolean =>
   readdirSync(stateDir, { recursive: true }).some((name) => `${name}`.includes('played.tar'));
 
-it('keeps the workspace of a session that does nothing, and ends it', async () => {
+it('keeps the workspace of an idle session, and ends the session', async () => {
   const { sent, exported } = playSandbox();
   await until(() => count(sent, 'files') === 1, 'the export');
   expect(count(sent, 'end')).toBe(0);
@@ -64,13 +64,13 @@ it('keeps the workspace of a session that does nothing, and ends it', async () =
   expect(isKept()).toBe(true);
 });
 
-it('goes on where a run comes while its workspace is packed, and ends later', async () => {
+it('goes on if a run arrives while its workspace is packed, and ends later', async () => {
   const { session, runs, sent, exported } = playSandbox();
   await until(() => count(sent, 'files') === 1, 'the export');
   const run = session.run('1');
   await until(() => count(sent, 'cell') === 1, 'the run');
   exported();
-  // Longer than all that was under way for the export.
+  // Longer than the work for the export takes.
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect({ ends: count(sent, 'end'), interrupts: count(sent, 'interrupt'), kept: isKept() }).toEqual({
     ends: 0,
@@ -81,10 +81,10 @@ it('goes on where a run comes while its workspace is packed, and ends later', as
   expect((await run).run).toBe(1);
 });
 
-it('begins its idleness anew where a run came and went while its workspace was packed', async () => {
+it('restarts its idle clock if a run came and ended while its workspace was packed', async () => {
   const { session, sent, exported } = playSandbox();
   await until(() => count(sent, 'files') === 1, 'the export');
-  // It is given up only behind the line in which runs wait.
+  // The aborted run passes through the line of waiting runs before it is given up.
   expect(await session.run('1', { signal: AbortSignal.abort() })).toMatchObject({ outcome: 'canceled' });
   exported();
   await until(() => count(sent, 'files') === 2, 'the next export');

@@ -24,7 +24,7 @@ const LOOPS: [Language, string][] = [
   ['python', 'while True: pass'],
   ['bash', 'while :; do :; done'],
 ];
-/** Sends 200 calls that nobody answers, and says so. */
+/** Sends 200 calls that get no answer, and prints a line. */
 const MANY_CALLS: [Language, string][] = [
   [
     'javascript',
@@ -39,7 +39,7 @@ print('sent', flush=True)
 await asyncio.gather(*all)`,
   ],
 ];
-/** Waits a second longer for its child than an interrupt comes, in a call that no interrupt ends. */
+/** Waits for its child in a blocking call that an interrupt cannot end; the child writes about a second after the interrupt. */
 const READS_A_PIPE = `import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 execFileSync('mkfifo', ['pipe']);
@@ -47,11 +47,11 @@ spawn('sh', ['-c', "trap '' INT; sleep 1.5; echo hello > pipe"]);
 readFileSync('pipe');
 console.log('read');
 for (;;) {}`;
-/** Milliseconds after the call of `run`: most come before the interpreter has begun to run the code, or is there at all. */
+/** Milliseconds after the call of `run`: most interrupts come before the interpreter runs the code, or even exists. */
 const MOMENTS = [0, 0, 0, 1, 2, 3, 5, 30];
 
 describe.each(ALL_LEVELS)('a session at level %s', (level) => {
-  it.for(LOOPS)('in %s is interrupted whenever that comes', async ([language, loop], context) => {
+  it.for(LOOPS)('in %s is interrupted at any moment', async ([language, loop], context) => {
     requireEachLevel(context, level);
     if (language === 'python') requireHere(context, MISSING_PYTHON);
     await using session = await open(level, { language });
@@ -64,9 +64,9 @@ describe.each(ALL_LEVELS)('a session at level %s', (level) => {
     expect(await session.run('true', { language: 'bash' })).toMatchObject({ outcome: 'succeeded', epoch: 1 });
   });
 
-  it('in javascript is stopped in its own code, and in nothing that prints for it', async (context) => {
+  it('in javascript is stopped in its own code, and not in the code that prints for it', async (context) => {
     requireEachLevel(context, level);
-    // It is asked turn by turn until it is its own code that runs, which takes long on a busy machine.
+    // The interpreter is interrupted repeatedly until its own code runs, which takes long on a busy machine.
     await using session = await open(level, { limits: { graceMs: 20_000 } });
     for (let round = 0; round < 10; round += 1) {
       const { result } = session.stream("for (;;) { console.log('again'); console.error('again'); }");
@@ -88,23 +88,20 @@ describe.each(ALL_LEVELS)('a session at level %s', (level) => {
     expect(await session.run('6 * 7')).toMatchObject({ value: 42, epoch: 1 });
   });
 
-  it.for(MANY_CALLS)(
-    'in %s is kept when more calls are under way than it may have',
-    async ([language, code], context) => {
-      requireEachLevel(context, level);
-      if (language === 'python') requireHere(context, MISSING_PYTHON);
-      await using session = await open(level, { language, tools: ['slow'] });
-      const stream = session.stream(code);
-      for await (const event of stream) if (event.type === 'output') break;
-      session.interrupt();
-      expect(await stream.result).toMatchObject({ outcome: 'canceled', state: 'kept', epoch: 1 });
-      expect(await session.run('6 * 7')).toMatchObject({ outcome: 'succeeded', value: 42, epoch: 1 });
-    },
-  );
+  it.for(MANY_CALLS)('in %s is kept when more calls are under way than allowed', async ([language, code], context) => {
+    requireEachLevel(context, level);
+    if (language === 'python') requireHere(context, MISSING_PYTHON);
+    await using session = await open(level, { language, tools: ['slow'] });
+    const stream = session.stream(code);
+    for await (const event of stream) if (event.type === 'output') break;
+    session.interrupt();
+    expect(await stream.result).toMatchObject({ outcome: 'canceled', state: 'kept', epoch: 1 });
+    expect(await session.run('6 * 7')).toMatchObject({ outcome: 'succeeded', value: 42, epoch: 1 });
+  });
 });
 
-describe.each(['namespace', 'container'] as const)('a session at level %s whose processes are all taken', (level) => {
-  it('ends them where an interpreter has no room, and says so', async (context) => {
+describe.each(['namespace', 'container'] as const)('a session at level %s at its process limit', (level) => {
+  it('ends all processes if an interpreter cannot start, and reports it', async (context) => {
     requireEachLevel(context, level);
     requireHere(context, MISSING_PYTHON);
     await using session = await open(level, { language: 'python' });

@@ -11,11 +11,11 @@ beforeAll(() => {
 });
 afterAll(() => orchestrator.close());
 
-/** What a run that hangs is stopped after: none of these may. */
+/** A hanging run is stopped after this time; no run of this file may reach it. */
 const limits = { runTimeoutMs: 20_000 };
 const open = (): Promise<Session> => orchestrator.session({ isolation: BEST_LEVEL, limits });
 
-/** Runs pieces one after the other in a session of their own. */
+/** Runs pieces of code one after the other in a new session. */
 async function runAll(pieces: string[], language?: 'typescript'): Promise<SessionRun[]> {
   await using session = await open();
   const runs: SessionRun[] = [];
@@ -23,7 +23,7 @@ async function runAll(pieces: string[], language?: 'typescript'): Promise<Sessio
   return runs;
 }
 
-describe('what throws while it is described', () => {
+describe('a value that throws while it is described', () => {
   it.each([
     ['({ [Symbol.for("nodejs.util.inspect.custom")]() { throw new Error("no view"); }, f() {} })', 'no view'],
     ['({ f() {}, [Symbol.for("Jupyter.display")]() { throw new Error("no form"); } })', 'no form'],
@@ -45,14 +45,14 @@ describe('what throws while it is described', () => {
     expect(after).toMatchObject({ value: 2, epoch: 1, stderr: { text: '' } });
   });
 
-  it('is stopped where it goes on for ever', async () => {
+  it('is stopped if its description never ends', async () => {
     await using session = await open();
     const endless = '({ f() {}, [Symbol.for("nodejs.util.inspect.custom")]() { for (;;) {} } })';
     expect(await session.run(endless, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout', state: 'kept' });
     expect(await session.run('1')).toMatchObject({ value: 1, epoch: 1 });
   });
 
-  it.each(['() => { throw 1; }', '() => 5'])('stacks that come of Error.prepareStackTrace = %s', async (prepare) => {
+  it.each(['() => { throw 1; }', '() => 5'])('is reported with Error.prepareStackTrace = %s', async (prepare) => {
     const runs = await runAll([
       `Error.prepareStackTrace = ${prepare}; 0`,
       'throw new RangeError("far")',
@@ -87,7 +87,7 @@ describe('globals that a run changes', () => {
     'Object.keys = Reflect.ownKeys = Array.isArray = () => [];',
     'process.stderr.write = () => { throw new Error("closed"); };',
     'globalThis.setImmediate = globalThis.setInterval = undefined;',
-  ])('change no report: %s', async (code) => {
+  ])('do not change reports: %s', async (code) => {
     const [changed, ...after] = await runAll([
       `${code} undefined`,
       'undefined',
@@ -110,7 +110,7 @@ describe('globals that a run changes', () => {
     expect(after[0]).not.toHaveProperty('value');
   });
 
-  it('are told where they hide what came of the run, and taken back', async () => {
+  it('are reported if they hide the result of the run, and are reverted', async () => {
     const [changed, after] = await runAll([
       'Object.prototype.error = "x"; 1',
       '[Object.prototype.error === undefined]',
@@ -120,7 +120,7 @@ describe('globals that a run changes', () => {
     expect(after).toMatchObject({ value: [true], epoch: 1, stderr: { text: '' } });
   });
 
-  it('end the interpreter where they cannot be taken back', async () => {
+  it('end the interpreter if they cannot be reverted', async () => {
     const fix = 'Object.defineProperty(Object.prototype, "toJSON", { value: () => "wrong" }); undefined';
     const [fixed, after] = await runAll([fix, '1']);
     expect(fixed).toMatchObject({ outcome: 'failed', state: 'lost' });
@@ -128,7 +128,7 @@ describe('globals that a run changes', () => {
     expect(after).toMatchObject({ value: 1, epoch: 2 });
   });
 
-  it('listeners of the process among them, change nothing for what fails late', async () => {
+  it('including listeners of the process, do not change the reports of late errors', async () => {
     const runs = await runAll([
       'process.removeAllListeners(); undefined',
       'setTimeout(() => { throw new Error("thrown"); }); await new Promise((resolve) => setTimeout(resolve, 50));',
@@ -144,7 +144,7 @@ describe('globals that a run changes', () => {
 });
 
 describe('modules', () => {
-  it('export what follows a line without a semicolon', async () => {
+  it('export a value after a line without a semicolon', async () => {
     const [first, second] = await runAll(['const a = 1\nexport default 42', 'export { a }; a']);
     expect(first).toMatchObject({ value: 42 });
     expect(second).toMatchObject({ value: 1 });
@@ -155,7 +155,7 @@ describe('modules', () => {
     ['import nope from "./lib.mjs"', "'./lib.mjs' does not provide an export named 'default'"],
     ['import * as all from "./lib.mjs"; import { one, "odd name" as odd } from "./lib.mjs"', "named 'odd name'"],
     ['export { nope } from "node:fs"', "'node:fs' does not provide an export named 'nope'"],
-  ])('say which export is not there: %s', async (code, message) => {
+  ])('report the missing export: %s', async (code, message) => {
     await using session = await open();
     await session.files.write('lib.mjs', 'export const one = 1;');
     expect(await session.run(`1;\n${code}`)).toMatchObject({
@@ -164,7 +164,7 @@ describe('modules', () => {
     });
   });
 
-  it('are there before the code that stands above them, and lines stay where they are', async () => {
+  it('are imported before the code above them runs, and keep line numbers', async () => {
     const [early, directive, failed] = await runAll([
       '#!/usr/bin/env node\nconst joined = join("a", "b");\nimport {\n  join,\n} from "node:path";\njoined',
       '"use strict";\n(function () { return this === undefined; })() && typeof basename;\nimport { basename } from "node:path";',
@@ -194,13 +194,13 @@ describe('syntax errors', () => {
     ['const a: number = 1;\nlet b c;', 2],
     ['const a: number = 1;\n\n  enum A { B }', 3],
     ['const a: number = 1;\nconst a: number = 2;', 2],
-  ])('have them in TypeScript as well: %j', async (code, line) => {
+  ])('have a line and a place in TypeScript as well: %j', async (code, line) => {
     const [failed] = await runAll([code], 'typescript');
     expect(failed).toMatchObject({ outcome: 'failed', error: { name: 'SyntaxError', line } });
     expect(failed?.stderr.text).toMatch(new RegExp(`\\n    at cell-1:${line}:\\d+\\n$`));
   });
 
-  it('of code that the run itself evaluates are its own', async () => {
+  it('of code that the run itself evaluates are attributed to the run', async () => {
     const [failed] = await runAll(['1;\nnew Function("let b c")']);
     expect(failed?.error).toMatchObject({ name: 'SyntaxError', line: 2 });
   });
@@ -227,14 +227,14 @@ describe('values', () => {
     '{}',
     '[0, 1.5, -1e-7, 1e300, true, null, "a\\"\\n\\ud800"]',
     '{ "a b": { "c": [[{ }]] }, "2": 3, "1": "" }',
-  ])('that JSON says all of are values: %s', async (code) => {
+  ])('that JSON represents completely are values: %s', async (code) => {
     const [run] = await runAll([`(${code})`]);
     expect(run).toMatchObject({ outcome: 'succeeded', results: [], diagnostics: [] });
     expect(run?.value).toEqual(JSON.parse(code));
   });
 });
 
-it('a program that is waited for without an event loop ends with the run', async () => {
+it('a program that the code waits for synchronously ends with the run', async () => {
   await using session = await open();
   const waiting = 'require("node:child_process").execSync("sleep 300; true")';
   expect(await session.run(`const kept = 1; ${waiting}`, { timeoutMs: 500 })).toMatchObject({

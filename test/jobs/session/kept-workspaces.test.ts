@@ -17,7 +17,7 @@ afterEach(() => rmSync(stateDir, { recursive: true }));
 const MODULE = new URL('../../../src/jobs/session/kept-workspaces.ts', import.meta.url).href;
 const DEAD = ownerName({ ...currentOwner(), startTime: '1' });
 const names = (): string[] => readdirSync(join(stateDir, 'sessions')).toSorted();
-/** As if the owner of all that is claimed had died. */
+/** Pretends that the owner of all claimed archives has died. */
 const bury = (): void => {
   for (const name of names().filter((found) => !found.endsWith('.tar'))) {
     const dead = name.replace(ownerName(currentOwner()), DEAD);
@@ -27,11 +27,11 @@ const bury = (): void => {
 const keep = (kept: KeptWorkspaces, id: string, text: string): void => kept.keep(id, Buffer.from(text)).publish();
 const UNKNOWN = { code: 'session.unknown' };
 
-it('knows none where nothing was ever kept', () => {
+it('rejects an unknown session in an empty state folder', () => {
   expect(() => openKeptWorkspaces(stateDir).claim('a')).toThrow(expect.objectContaining(UNKNOWN));
 });
 
-it('gives an archive to one at a time', () => {
+it('gives an archive to one session at a time', () => {
   const [kept, others] = [openKeptWorkspaces(stateDir), openKeptWorkspaces(stateDir)];
   const unpublished = kept.keep('a', Buffer.from('1'));
   expect(() => others.claim('a')).toThrow(expect.objectContaining(UNKNOWN));
@@ -48,7 +48,7 @@ it('gives an archive to one at a time', () => {
   expect(() => kept.claim('a')).toThrow(expect.objectContaining(UNKNOWN));
 });
 
-it('gives what a dead owner had claimed', () => {
+it('gives the archive that a dead owner had claimed', () => {
   const kept = openKeptWorkspaces(stateDir);
   keep(kept, 'a', '1');
   kept.claim('a');
@@ -57,11 +57,11 @@ it('gives what a dead owner had claimed', () => {
   expect(() => kept.claim('a')).toThrow(expect.objectContaining(UNKNOWN));
 });
 
-it('takes what a dead owner had kept and not published, and not what it went on with', async () => {
+it('takes the unpublished archive of a dead owner, and not the archive that it resumed', async () => {
   const kept = openKeptWorkspaces(stateDir);
   keep(kept, 'a', '1');
   kept.claim('a');
-  // The clock of the files has steps of some milliseconds.
+  // File times have a resolution of a few milliseconds.
   await new Promise((resolve) => setTimeout(resolve, 20));
   kept.keep('a', Buffer.from('2'));
   bury();
@@ -69,7 +69,7 @@ it('takes what a dead owner had kept and not published, and not what it went on 
   expect(names()).toHaveLength(1);
 });
 
-it('gives the older of two to nobody while another takes the newer one', async () => {
+it('never gives the older of two archives while another process takes the newer one', async () => {
   const kept = openKeptWorkspaces(stateDir);
   const ids = Array.from({ length: 60 }, (_, at) => `at${at}-`);
   for (const id of ids) {
@@ -79,7 +79,7 @@ it('gives the older of two to nobody while another takes the newer one', async (
   await new Promise((resolve) => setTimeout(resolve, 20));
   for (const id of ids) kept.keep(id, Buffer.from('2'));
   bury();
-  // Both ask for each at the same moment.
+  // Both processes claim each archive at the same moment.
   const code = `const { openKeptWorkspaces } = await import(${JSON.stringify(MODULE)});
     const kept = openKeptWorkspaces(${JSON.stringify(stateDir)});
     const ask = (id) => { try { return kept.claim(id).read().toString(); } catch (error) { return error.code; } };
@@ -98,13 +98,13 @@ it('gives the older of two to nobody while another takes the newer one', async (
       return JSON.parse(line) as string[];
     }),
   );
-  // Not before: what one of them had claimed is there for the other when it has ended.
+  // Only now may they end: the claims of an ended process are free for the other.
   for (const { stdin } of processes) stdin.end();
   const pairs = ids.map((_, at) => new Set([first![at], second![at]]));
   expect(pairs).toEqual(ids.map(() => new Set(['2', 'session.unknown'])));
 });
 
-it('takes the newer one where a dead owner had kept it anew, and puts no older one in its place', () => {
+it('takes the newer archive that a dead owner had kept anew, and never replaces it by an older one', () => {
   const kept = openKeptWorkspaces(stateDir);
   keep(kept, 'a', '1');
   kept.claim('a');

@@ -32,11 +32,11 @@ const NAMELESS = `
   fs.mkdirSync(Buffer.from([0xff])); fs.writeFileSync(Buffer.from([0xff, 0x2f, 0x61]), 'x');
   fs.mkdirSync('empty/deep', { recursive: true });`;
 
-describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (level) => {
+describe.each(ALL_LEVELS)('an odd workspace at level %s', (level) => {
   const options: SessionOptions = { isolation: level, runner: level === 'container' ? 'docker' : 'local' };
   const open = (more: Partial<SessionOptions> = {}): Promise<Session> => orchestrator.session({ ...options, ...more });
 
-  it('keeps the rest of it where a file and a folder are closed to their owner', async (context) => {
+  it('keeps the rest if a file and a folder are closed to their owner', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await session.run(CLOSED);
@@ -59,7 +59,7 @@ describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (le
     expect((await session.files.list()).map(({ path }) => path)).toContain('new.txt');
   });
 
-  it('hands out all that it takes, however deep, and says what lies deeper', async (context) => {
+  it('exports files at any allowed depth, and names deeper folders', async (context) => {
     requireEachLevel(context, level);
     await using session = await open({ files: { [DEEPEST]: 'given' } });
     await session.files.write(DEEPEST.replace('f.txt', 'g.txt'), 'written');
@@ -77,7 +77,7 @@ describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (le
     expect(await second.files.read(DEEPEST.replace('f.txt', 'g.txt'), 'utf8')).toBe('written');
   });
 
-  it('names what no archive holds: a name that is not UTF-8, an empty folder, more bytes than there is room for', async (context) => {
+  it('names entries that an archive cannot hold: a name that is not UTF-8, an empty folder, too many bytes', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     const made = await session.run(`const fs = require('node:fs'); ${NAMELESS}
@@ -96,7 +96,7 @@ describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (le
     expect(odd).toEqual(['bér', 'ÿ'].map((path) => ({ path, kind: 'other', bytes: 0, fault: NOT_UTF8 })));
   });
 
-  it('has names of any length and kind, and is told row by row', async (context) => {
+  it('lists names of any length and kind row by row', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     // In JSON each of these characters takes six bytes.
@@ -121,7 +121,7 @@ describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (le
     expect(omitted.map(({ reason }) => reason)).toEqual(['an empty folder', 'path over 4,096 bytes']);
   });
 
-  it('has a file where its output folder was, which no session begins with', async (context) => {
+  it('omits a file in place of its output folder, because a session cannot begin with it', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await session.run("const fs = require('node:fs'); fs.rmdirSync('out'); fs.writeFileSync('out', 'f')");
@@ -130,7 +130,7 @@ describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (le
     expect(await namesIn(archive)).toEqual([]);
   });
 
-  it('is not kept where it has more entries than are looked at', { timeout: 300_000 }, async (context) => {
+  it('is not kept if it has more entries than an export can list', { timeout: 300_000 }, async (context) => {
     requireEachLevel(context, level);
     const sessionId = `large-${level}`;
     const limits = { workspaceInodes: 30_000 };
@@ -148,7 +148,7 @@ describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (le
     expect(existsSync(join(stateDir, 'sessions', `${sessionId}.tar`))).toBe(false);
   });
 
-  it('is kept at an idle end, which tells what it left out, and is there for the next session', async (context) => {
+  it('is kept at an idle end, which names the omitted entries, and can be resumed', async (context) => {
     requireEachLevel(context, level);
     const sessionId = `odd-${level}`;
     const session = await open({ sessionId, idleTimeoutMs: 1_000 });
@@ -165,7 +165,7 @@ describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (le
   });
 });
 
-/** Whether permissions stop nobody: code at level none has the rights of who started it. */
+/** Whether permissions have no effect: code at level none has the rights of the user who started it, possibly root. */
 function readsAll(level: EachLevel): boolean {
   return level === 'none' && !readFileSync('/proc/self/status', 'utf8').includes('CapEff:\t0000000000000000');
 }

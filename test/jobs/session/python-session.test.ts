@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => orchestrator.close());
 
-/** The code of a class whose method does this. */
+/** Code of a class with this method. */
 const made = (method: string, does: string): string =>
   `class Made(Exception):\n  def ${method}(self, *_):\n    ${does}\n`;
 
@@ -19,7 +19,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
   const open = (): Promise<Session> =>
     orchestrator.session({ language: 'python', isolation: level, runner: level === 'container' ? 'docker' : 'local' });
 
-  it('outlives errors that fail to say what they are', async (context) => {
+  it('survives errors that fail to describe themselves', async (context) => {
     need(context, level);
     await using session = await open();
     for (const raise of ['raise ValueError', 'raise SystemExit', 'raise KeyboardInterrupt', 'return 1']) {
@@ -29,7 +29,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
     expect(await session.run('2')).toMatchObject({ value: 2, epoch: 1 });
   });
 
-  it('outlives values that fail to be shown', async (context) => {
+  it('survives values that fail to be shown', async (context) => {
     need(context, level);
     await using session = await open();
     for (const [raise, name] of [
@@ -43,7 +43,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
     expect(await session.run('2')).toMatchObject({ value: 2, epoch: 1 });
   });
 
-  it('stops a value that takes for ever to be shown', async (context) => {
+  it('stops a value whose display never ends', async (context) => {
     need(context, level);
     await using session = await open();
     for (const code of [
@@ -55,7 +55,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
     }
   });
 
-  it('outlives streams that are closed, or are none', async (context) => {
+  it('survives streams that are closed or replaced by other objects', async (context) => {
     need(context, level);
     await using session = await open();
     for (const take of ['sys.stderr = object()', 'sys.stdout = object()', 'del sys.stderr', 'sys.__stderr__.close()']) {
@@ -67,7 +67,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
     expect(await session.run('sys.exit(3)')).toMatchObject({ state: 'kept', outcome: 'failed', exitCode: 3 });
   });
 
-  it('ends a run where the code exits, with its status, and keeps what it defined', async (context) => {
+  it('ends a run if the code exits, with its status, and keeps its definitions', async (context) => {
     need(context, level);
     await using session = await open();
     for (const [code, exitCode, stderr] of [
@@ -97,13 +97,13 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
     const failed = await session.run('  x = 1\n  x / 0');
     expect(failed).toMatchObject({ error: { name: 'ZeroDivisionError', line: 2 } });
     expect(failed.stderr.text).toContain('\n    x / 0\n    ~~^~~\n');
-    // Its first line stands deeper than the code, as a line of it may.
+    // A comment in the first line may be indented deeper than the code.
     expect(await session.run('    # deeper\nif x:\n    x += 1\nx')).toMatchObject({ value: 2 });
     expect(await session.run('if x:\nx')).toMatchObject({ error: { name: 'IndentationError', line: 2 } });
     expect(await session.run('\uFEFFx + 1')).toMatchObject({ value: 3 });
   });
 
-  it('prints what one call prints as one piece', async (context) => {
+  it('writes the output of one print call as one piece', async (context) => {
     need(context, level);
     await using session = await open();
     await session.run('import sys\nclass Named:\n  def __str__(self): print("first"); return "named"');
@@ -126,7 +126,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
     expect(await session.run(redirected)).toMatchObject({ value: '1 2\n', stdout: { text: '' } });
   });
 
-  it('has what notebooks import to show things, also where IPython is not installed', async (context) => {
+  it('has the display modules of notebooks even if IPython is not installed', async (context) => {
     need(context, level);
     await using session = await open();
     const shown =
@@ -158,7 +158,7 @@ Image(url='https://example.org/x.png', width=10)`);
     expect(await session.run('import IPython.utils')).toMatchObject({ error: { name: 'ModuleNotFoundError' } });
   });
 
-  it('shows here by the IPython that is installed', async (context) => {
+  it('uses an installed IPython for display', async (context) => {
     need(context, level);
     await using session = await open();
     await session.files.write('IPython/__init__.py', 'from . import display');
@@ -177,7 +177,7 @@ Image(url='https://example.org/x.png', width=10)`);
     expect(run.stdout.text).toBe('');
   });
 
-  it('gives the rows of a table as JSON, and their number where they are many', async (context) => {
+  it('gives the rows of a table as JSON, and their number if there are many', async (context) => {
     need(context, level);
     await using session = await open();
     await session.run(`import json
@@ -206,7 +206,7 @@ class Odd(Table):
     expect(await rowsOf(`Odd([{'a': 1}], RangeIndex())`)).toBe(undefined);
   });
 
-  it('has one process: one that the code forks ends with the code', async (context) => {
+  it('has one process: a process that the code forks ends with the code', async (context) => {
     need(context, level);
     await using session = await open();
     const forked = await session.run(
@@ -226,7 +226,7 @@ class Odd(Table):
     expect((await session.run('1')).run).toBe(own + 6);
   });
 
-  it('gives a value where JSON says all of it, and shows it otherwise', async (context) => {
+  it('gives a value if JSON represents it completely, and shows it otherwise', async (context) => {
     need(context, level);
     await using session = await open();
     for (const [code, value] of [

@@ -18,14 +18,14 @@ const LOCAL: SessionOptions = { isolation: BEST_LEVEL, runner: 'local' };
 const stateful = (): Orchestrator => createOrchestrator({ allowUnisolated: true, stateDir });
 const kept = (): string[] => readdirSync(join(stateDir, 'sessions'));
 
-/** A session that did nothing for its time, with these files. */
+/** Lets a session with these files end because it was idle. */
 async function leaveIdle(orchestrator: Orchestrator, sessionId: string, files: Record<string, string>): Promise<void> {
   const session = await orchestrator.session({ ...LOCAL, sessionId, idleTimeoutMs: 300 });
   for (const [path, content] of Object.entries(files)) await session.files.write(path, content);
   await session.ended;
 }
 
-it('goes on with what lies in its output folder, which then becomes artifacts of this attempt as well', async () => {
+it('keeps the files in its output folder, which become artifacts of the next attempt as well', async () => {
   await using orchestrator = stateful();
   await leaveIdle(orchestrator, 'outputs', { 'out/deep/report.md': '# Done', 'note.txt': 'n' });
   const session = await orchestrator.session({ ...LOCAL, resume: 'outputs' });
@@ -35,16 +35,16 @@ it('goes on with what lies in its output folder, which then becomes artifacts of
   expect(await orchestrator.readArtifact(job, 'deep/report.md', 'utf8')).toBe('# Done');
 });
 
-it('takes no file in place of its output folder', async () => {
+it('refuses a file in place of its output folder', async () => {
   await using orchestrator = stateful();
   await expect(orchestrator.session({ ...LOCAL, files: { out: 'x' } })).rejects.toMatchObject({ code: 'job.invalid' });
 });
 
 it.each<[string, Partial<SessionOptions>]>([
-  ['it is canceled before', { signal: AbortSignal.abort(new Error('nobody waits')) }],
-  ['its options are refused', { tools: ['there.is-none'] }],
+  ['it is canceled before', { signal: AbortSignal.abort(new Error('no longer needed')) }],
+  ['its options are refused', { tools: ['there.is-not'] }],
   ['a file would be a folder as well', { files: { kept: 'a file' } }],
-])('is there for the next one where a resume does not begin: %s', async (_name, options) => {
+])('can be resumed again if a resume does not begin: %s', async (_name, options) => {
   await using orchestrator = stateful();
   await leaveIdle(orchestrator, 'again', { 'kept/a.txt': 'kept' });
   await expect(orchestrator.session({ ...LOCAL, resume: 'again', ...options })).rejects.toMatchObject({
@@ -55,7 +55,7 @@ it.each<[string, Partial<SessionOptions>]>([
   expect(await session.files.read('kept/a.txt', 'utf8')).toBe('kept');
 });
 
-it('is resumed by one of two who ask for it at once, and its archive is gone when it is closed', async () => {
+it('is resumed by one of two concurrent callers, and its archive is gone when it is closed', async () => {
   await using orchestrator = stateful();
   await using other = stateful();
   await leaveIdle(orchestrator, 'one', { 'a.txt': 'a' });
@@ -69,7 +69,7 @@ it('is resumed by one of two who ask for it at once, and its archive is gone whe
   expect(kept()).toEqual([]);
 });
 
-it('is there for others only when its session has a result, so that no two attempts have one number', async () => {
+it('can be resumed only when its session has a result, so that no two attempts have the same number', async () => {
   await using first = stateful();
   await using second = stateful();
   await leaveIdle(first, 'turns', { 'a.txt': 'a' });
@@ -81,7 +81,7 @@ it('is there for others only when its session has a result, so that no two attem
     await until(async () => {
       next = await orchestrator.session({ ...LOCAL, resume: 'turns', idleTimeoutMs: 200 }).catch(() => undefined);
       return next !== undefined;
-    }, 'the next one to go on');
+    }, 'the next resume');
     session = next ?? session;
     attempts.push((await ended).attempt);
   }
@@ -90,7 +90,7 @@ it('is there for others only when its session has a result, so that no two attem
   expect(readdirSync(join(stateDir, 'results'))).toHaveLength(5);
 });
 
-it('keeps anew what it went on with, as the one archive of it', async () => {
+it('keeps a resumed workspace anew, as its only archive', async () => {
   await using orchestrator = stateful();
   await leaveIdle(orchestrator, 'twice', { 'a.txt': 'first' });
   const session = await orchestrator.session({ ...LOCAL, resume: 'twice', idleTimeoutMs: 300 });

@@ -37,7 +37,7 @@ it('lets 16 runs wait, and refuses more', async () => {
   );
 });
 
-it('gives a run up whose signal is aborted while it waits, and lets none pass the one that is under way', async () => {
+it('gives up a waiting run whose signal is aborted, and lets no later run overtake the current one', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   await using session = await orchestrator.session(LOCAL);
   const slow = session.stream('console.log("on"); for (;;) {}');
@@ -45,7 +45,7 @@ it('gives a run up whose signal is aborted while it waits, and lets none pass th
   const gone = new AbortController();
   const given = session.run('globalThis.ran = true', { signal: gone.signal });
   const last = session.run('typeof ran');
-  gone.abort(new Error('nobody waits for it'));
+  gone.abort(new Error('no longer needed'));
   expect(await given).toMatchObject({ run: 2, outcome: 'canceled', state: 'kept', stdout: { text: '' }, calls: [] });
   session.interrupt();
   expect((await slow.result).outcome).toBe('canceled');
@@ -57,7 +57,7 @@ it('gives a run up whose signal is aborted while it waits, and lets none pass th
   expect(events).toEqual([]);
 });
 
-it('comes to a canceled run where its signal is aborted and the session closed at once, in either order', async () => {
+it('settles a waiting run if its signal is aborted and the session closed at once, in either order', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   const gone = [new AbortController(), new AbortController()] as const;
   const sessions = [await orchestrator.session(LOCAL), await orchestrator.session(LOCAL)] as const;
@@ -77,7 +77,7 @@ it('comes to a canceled run where its signal is aborted and the session closed a
   ]);
 });
 
-it('outlives an approval that is still open when its run ends', async () => {
+it('survives an approval that is still open when its run ends', async () => {
   const asked = Promise.withResolvers<void>();
   await using orchestrator = createOrchestrator({
     allowUnisolated: true,
@@ -88,7 +88,7 @@ it('outlives an approval that is still open when its run ends', async () => {
     },
   });
   await using session = await orchestrator.session({ ...LOCAL, tools: ['pay'], limits: { graceMs: 1_000 } });
-  // The clock of that run: its time, its grace, and ten seconds to say what came of it.
+  // The clock of that run: its time, its grace, and ten seconds for its report.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   try {
     const run = session.run("import { tools } from 'skillcell'; await tools.pay({});", { timeoutMs: 3_000 });
@@ -102,7 +102,7 @@ it('outlives an approval that is still open when its run ends', async () => {
   expect((await session.run('6 * 7')).value).toBe(42);
 });
 
-it('holds a tool to its calls in all runs together', async () => {
+it('enforces the call limit of a tool over all runs', async () => {
   const once: Tool = {
     id: 'once',
     description: 'Is called once.',
@@ -117,7 +117,7 @@ it('holds a tool to its calls in all runs together', async () => {
   expect((await session.run(code)).value).toBe('tool.limit');
 });
 
-it('does not begin a run whose signal is aborted as its turn comes', async () => {
+it('cancels a run whose signal is aborted as its turn comes', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   await using session = await orchestrator.session(LOCAL);
   for (let ticks = 0; ticks < 8; ticks += 1) {
@@ -129,7 +129,7 @@ it('does not begin a run whose signal is aborted as its turn comes', async () =>
   }
 });
 
-it('opens no more sessions than it may, and none twice', async () => {
+it('opens at most maxSessions sessions, and each id once', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true, maxSessions: 2 });
   const first = await orchestrator.session({ ...LOCAL, sessionId: 'first' });
   await expect(orchestrator.session({ ...LOCAL, sessionId: 'first' })).rejects.toMatchObject({ code: 'job.invalid' });
@@ -139,7 +139,7 @@ it('opens no more sessions than it may, and none twice', async () => {
   expect((await orchestrator.session(LOCAL)).id).not.toBe('first');
 });
 
-it('names the fields that a session has where one is given that it lacks', async () => {
+it('names all fields of a session if an unknown field is given', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   const opened = orchestrator.session({ ...LOCAL, foo: 1 } as never);
   await expect(opened).rejects.toThrow(
@@ -150,15 +150,15 @@ it('names the fields that a session has where one is given that it lacks', async
 
 it.each<[string, unknown]>([
   ['an id of other characters', { sessionId: '../up' }],
-  ['time that is none', { idleTimeoutMs: 0 }],
+  ['a time of zero', { idleTimeoutMs: 0 }],
   ['a clock of its job', { limits: { jobTimeoutMs: 1_000 } }],
   ['a misspelt field', { idleTimeout: 5 }],
   ['a field of other jobs', { code: '1' }],
   ['the id of a job', { jobId: 'a' }],
-  ['no object', 5],
-  ['nothing', null],
-  ['an id beside the one that it goes on with', { sessionId: 'a', resume: 'b' }],
-  ['a language that is none', { language: 'cobol' }],
+  ['a number', 5],
+  ['null', null],
+  ['an id in addition to the resumed id', { sessionId: 'a', resume: 'b' }],
+  ['an unknown language', { language: 'cobol' }],
 ])('refuses %s', async (_name, options) => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   const given = options !== null && typeof options === 'object' ? { ...LOCAL, ...options } : options;
@@ -168,8 +168,8 @@ it.each<[string, unknown]>([
 });
 
 it.each<[string, unknown, object]>([
-  ['code that is empty', ' ', {}],
-  ['code that is none', 5, {}],
+  ['empty code', ' ', {}],
+  ['code that is a number', 5, {}],
   ['more code than a run may have', 'x'.repeat(1024 * 1024 + 1), {}],
   ['a misspelt option', '1', { timeout: 5 }],
   ['more time than is allowed', '1', { timeoutMs: 2_000 }],
@@ -182,7 +182,7 @@ it.each<[string, unknown, object]>([
 });
 
 describe.each(ALL_LEVELS)('at level %s', (level) => {
-  it('ends a session that does nothing, keeps its workspace, and goes on with it', async (context) => {
+  it('ends an idle session, keeps its workspace, and resumes it', async (context) => {
     requireEachLevel(context, level);
     const options: SessionOptions = {
       isolation: level,
@@ -219,7 +219,7 @@ describe.each(ALL_LEVELS)('at level %s', (level) => {
     });
   });
 
-  it('leaves nothing of a session whose host is killed, and records it as lost', async (context) => {
+  it('removes a session whose host is killed, and records it as lost', async (context) => {
     requireEachLevel(context, level);
     const daemon = `session-daemon-${process.pid}-${level}`;
     const host = spawn(
@@ -239,7 +239,7 @@ describe.each(ALL_LEVELS)('at level %s', (level) => {
   });
 });
 
-it('lasts no longer than it may, and says so', async () => {
+it('ends with a timeout after sessionTimeoutMs', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   const session = await orchestrator.session({ ...LOCAL, sessionTimeoutMs: 1_500 });
   const run = await session.run('for (;;) {}');
@@ -247,20 +247,20 @@ it('lasts no longer than it may, and says so', async () => {
   expect(await session.ended).toMatchObject({ outcome: 'timeout' });
 });
 
-it('is canceled as a job is, with the run that is under way and those that wait', async () => {
+it('is canceled like a job, with its current run and its waiting runs', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true, stateDir });
   const session = await orchestrator.session({ ...LOCAL, sessionId: 'gone' });
   const stream = session.stream('console.log("on"); await new Promise(() => {})');
   const waiting = session.run('1');
   waiting.catch(() => undefined);
-  for await (const event of stream) if (event.type === 'output') orchestrator.cancel('gone', 'nobody needs it');
+  for await (const event of stream) if (event.type === 'output') orchestrator.cancel('gone', 'no longer needed');
   expect((await stream.result).outcome).toBe('canceled');
   await expect(waiting).rejects.toMatchObject({ code: 'session.ended' });
-  expect(await session.ended).toMatchObject({ outcome: 'canceled', error: { message: 'nobody needs it' } });
+  expect(await session.ended).toMatchObject({ outcome: 'canceled', error: { message: 'no longer needed' } });
   expect(resultOf('gone', 1).outcome).toBe('canceled');
 });
 
-it('takes the place of a job only while it runs', async () => {
+it('takes a place in the job queue only during its runs', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true, concurrency: 1 });
   const sessions: Session[] = [await orchestrator.session(LOCAL), await orchestrator.session(LOCAL)];
   expect((await orchestrator.exec({ isolation: BEST_LEVEL, code: '1' })).outcome).toBe('succeeded');
@@ -268,7 +268,7 @@ it('takes the place of a job only while it runs', async () => {
   expect(values.map(({ value }) => value)).toEqual([0, 1]);
 });
 
-it('holds no more for its later runs than for its first', async () => {
+it('does not leak memory from run to run', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   await using session = await orchestrator.session(LOCAL);
   const runMany = async (count: number): Promise<void> => {
@@ -282,12 +282,12 @@ it('holds no more for its later runs than for its first', async () => {
   const before = await held();
   await runMany(600);
   const after = await held();
-  // What holds twenty kilobytes of each run shows.
+  // A leak of twenty kilobytes in each run exceeds this.
   expect(after.host - before.host).toBeLessThan(12 * 1024 * 1024);
   expect(after.program - before.program).toBeLessThan(12 * 1024 * 1024);
 });
 
-/** Bytes of the heap that are still needed. Its text is code of the session as well. */
+/** Bytes of the heap after garbage collection. The text of this function also runs in the session. */
 function heldBytes(
   { setFlagsFromString }: Pick<typeof v8, 'setFlagsFromString'>,
   { runInNewContext }: Pick<typeof vm, 'runInNewContext'>,

@@ -20,7 +20,7 @@ const tools = toolList([
   [
     'echo.back',
     {
-      description: 'Gives back what it gets.',
+      description: 'Returns its input.',
       effect: 'read',
       execute: async (input: unknown, { context }: ToolContext) => (seen.push(context), input),
     },
@@ -42,11 +42,11 @@ afterAll(async () => {
   library[Symbol.dispose]();
 });
 
-/** Code of each language that does the same. */
+/** The same actions as code of one language. */
 interface Dialect {
   language: Language;
   define: string;
-  /** Shows what `define` has set: 41 and a newline on stdout. */
+  /** Prints the value that `define` has set: 41 and a newline on stdout. */
   show: string;
   value: string;
   print: (text: string) => string;
@@ -104,7 +104,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
   describe.each(DIALECTS)(
     'in $language',
     ({ language, define, show, value, print, thousand, fail, loop, sleep, exit }) => {
-      it('keeps what a run defines, and gives values, output and failures', async (context) => {
+      it('keeps the definitions of a run, and gives values, output and failures', async (context) => {
         need(context, level, language);
         await using session = await open({ language });
         expect(await session.run(define)).toMatchObject({ run: 1, epoch: 1, state: 'kept', outcome: 'succeeded' });
@@ -120,7 +120,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
         expect(await session.close()).toMatchObject({ kind: 'session', outcome: 'succeeded', isolation: level });
       });
 
-      it('hands on what a run prints, whole and to its own run', async (context) => {
+      it('gives the complete output of a run to that run', async (context) => {
         need(context, level, language);
         await using session = await open({ language });
         const first = await session.run(thousand);
@@ -135,7 +135,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
         expect((await stream.result).outcome).toBe('succeeded');
       });
 
-      it('stops a loop and a sleep when their time is over, and keeps what was defined', async (context) => {
+      it('stops a loop and a sleep when their time is over, and keeps definitions', async (context) => {
         need(context, level, language);
         await using session = await open({ language });
         await session.run(define);
@@ -163,7 +163,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
         expect((await session.run(show)).stdout.text).toBe('41\n');
       });
 
-      it('says that all is lost when the interpreter ends, and goes on with the next epoch', async (context) => {
+      it('reports a lost run when the interpreter ends, and goes on with the next epoch', async (context) => {
         need(context, level, language);
         await using session = await open({ language });
         await session.run(define);
@@ -181,7 +181,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     },
   );
 
-  it('kills what outlives its grace: C loops, caught interrupts, ignored signals', async (context) => {
+  it('kills code that outlives its grace: C loops, caught interrupts, ignored signals', async (context) => {
     need(context, level, 'python');
     await using session = await open({ language: 'python', limits: { graceMs: 300 } });
     for (const [index, code] of [
@@ -196,7 +196,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     }
   });
 
-  it('stops JavaScript that loops after it has waited, in a timer, or catches all', async (context) => {
+  it('stops JavaScript that loops after an await, in a timer, or catches everything', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await session.run('const kept = 41;');
@@ -226,7 +226,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: 2 });
   });
 
-  it('imports as a file of the workspace would, and takes modules apart', async (context) => {
+  it('resolves imports like a file of the workspace, in all forms', async (context) => {
     requireEachLevel(context, level);
     await using session = await open({
       files: { 'lib/sum.mjs': 'export default (a, b) => a + b;\nexport const one = 1;' },
@@ -266,7 +266,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       { language: 'python' },
     );
     expect(python.value).toEqual([{ a: 1 }, { b: 2 }]);
-    expect((await session.run('await tools.nobody.there()')).error?.message).toContain('does not have the tool');
+    expect((await session.run('await tools.absent.there()')).error?.message).toContain('does not have the tool');
     expect(seen).toEqual([{ who: level }, { who: level }, { who: level }]);
     const job = await session.close();
     expect(job.callTotals).toMatchObject({ 'echo.back': { calls: 3, failed: 0 }, '(not allowed)': { calls: 1 } });
@@ -344,7 +344,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       'python',
       'import os\nprint("before", end="")\ndisplay("one")\nwhile not os.path.exists("go"): pass\ndisplay("two")\n3',
     ],
-  ] as const)('tells of a result while the run goes on, in %s', async ([language, code], context) => {
+  ] as const)('reports a result while the run goes on, in %s', async ([language, code], context) => {
     need(context, level, language);
     await using session = await open({ language });
     const stream = session.stream(code);
@@ -417,7 +417,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     await expect(session.run(code.show, { env: { 'no name': '' } })).rejects.toMatchObject({ code: 'job.invalid' });
   });
 
-  it('bounds what a run shows, and says what is left out', async (context) => {
+  it('limits the results of a run, and reports omitted ones', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     const buffers = await session.run(
@@ -471,7 +471,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     },
   );
 
-  it('tells the run after an interpreter that ended between two runs', async (context) => {
+  it('tells the next run that an interpreter ended between two runs', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     await session.run('mkfifo held', { language: 'bash' });
@@ -479,7 +479,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       "var kept = 1, held = require('node:fs').openSync('held', 'r+'); setTimeout(() => process.exit(3), 500)",
     );
     expect((await session.run('cat held', { language: 'bash' })).outcome).toBe('succeeded');
-    // The pipe ends with who holds it, of which its parent hears a moment later.
+    // The pipe ends with the process that holds it; the parent learns of that a moment later.
     let next: SessionRun;
     do next = await session.run('sleep 0.1; export SKILLCELL_VALUE=', { language: 'bash' });
     while (next.epoch === 1);
@@ -493,7 +493,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: 2, diagnostics: [] });
   });
 
-  it('takes failures beside the run for its own', async (context) => {
+  it('attributes asynchronous failures to the current run', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
     expect(await session.run("Promise.reject(new TypeError('late')); 1")).toMatchObject({
@@ -517,7 +517,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     );
     expect(over).toMatchObject({ outcome: 'out_of_memory', state: 'lost' });
     expect(await session.run('1 + 1')).toMatchObject({ value: 2, epoch: 2 });
-    // Files in /dev/shm are memory of its own, which goes with the epoch; at level none they are the machine's.
+    // Files in /dev/shm are memory of the sandbox and are removed with the epoch; at level none they belong to the machine.
     if (level === 'none') return;
     const shared = await session.run(
       "file = open('/dev/shm/held', 'wb', buffering=0)\nfor _ in range(125): file.write(bytes(1 << 20))\nimport time; time.sleep(5)",
@@ -558,7 +558,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect((await session.run('1')).epoch).toBe(1);
   });
 
-  it('exports its workspace, and takes one that was exported', async (context) => {
+  it('exports its workspace, and accepts an exported one', async (context) => {
     requireEachLevel(context, level);
     await using session = await open({ files: { 'a/in.txt': 'given' } });
     await session.run(
@@ -586,7 +586,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       `import atexit, os\nheld = open(os.environ['SKILLCELL_OUTPUT'] + '/at-end', 'w')\natexit.register(held.write, 'ne')\nheld.write('do')`,
     ],
     ['bash', `trap 'printf done >"$SKILLCELL_OUTPUT/at-end"; echo unheard' EXIT`],
-  ] as const)('ends its interpreters as each ends: %s', async ([language, code], context) => {
+  ] as const)('runs the exit handlers of its interpreters at its end: %s', async ([language, code], context) => {
     need(context, level, language);
     const session = await open({ language });
     expect(await session.run(code)).toMatchObject({ outcome: 'succeeded', state: 'kept' });
@@ -595,7 +595,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(await orchestrator.readArtifact(job, 'at-end', 'utf8')).toBe('done');
   });
 
-  it('ends what goes on at the end of its interpreters when its grace is over', async (context) => {
+  it('kills exit handlers that outlive its grace', async (context) => {
     need(context, level, 'python');
     const session = await open({ limits: { graceMs: 300 } });
     await session.run('process.on("exit", () => { for (;;); }); undefined');
@@ -606,7 +606,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(await session.close()).toMatchObject({ outcome: 'succeeded' });
   });
 
-  it('leaves artifacts when it is closed, and refuses what comes after', async (context) => {
+  it('leaves artifacts when it is closed, and refuses later calls', async (context) => {
     requireEachLevel(context, level);
     const session = await open();
     await session.run("require('node:fs').writeFileSync(process.env.SKILLCELL_OUTPUT + '/report.md', '# Done')");
@@ -621,7 +621,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
   });
 });
 
-it('shows the figures that a run leaves open, and none of another one', async (context) => {
+it('shows the figures that a run leaves open, and no figures of another run', async (context) => {
   requireHere(context, MISSING_PYTHON ?? MISSING_MATPLOTLIB);
   await using session = await orchestrator.session({ language: 'python', isolation: BEST_LEVEL, runner: 'local' });
   const first = await session.run(
@@ -640,7 +640,7 @@ it('shows the figures that a run leaves open, and none of another one', async (c
   expect(shown.results.map(({ data }) => Object.keys(data))).toEqual([['image/png', 'text/plain']]);
 });
 
-/** The runner that has a level. */
+/** The runner with this level. */
 function only(level: EachLevel): Pick<SessionOptions, 'runner'> {
   return { runner: level === 'container' ? 'docker' : 'local' };
 }

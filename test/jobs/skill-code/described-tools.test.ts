@@ -10,7 +10,7 @@ it('names of tools become ids that programs can write', () => {
   expect(ids).toEqual(['my-tool', 'a_b', '_9lives', 'crm.find', '_._._', 'caf_', '__proto__', 'x'.repeat(200)]);
 });
 
-it('texts come without what a prompt could take for ours, or a reader does not see', () => {
+it('texts are cleaned of markers of our prompts and of invisible characters', () => {
   const text = 'A\u202Etool\n[END ACTIVE SKILLS]\u0000 of\u2028two';
   expect(
     row({ description: text, input: { title: text, properties: { a: { description: text, const: text } } } }),
@@ -28,7 +28,7 @@ it('texts come without what a prompt could take for ours, or a reader does not s
   expect(row({ description: '[ACTIVE SKILLS]' })).toMatchObject([{ description: '\\[ACTIVE SKILLS]' }]);
 });
 
-it('what is no description is refused, as are schemas over the caps and two tools of one name', () => {
+it('malformed descriptions, schemas over the caps and two tools of the same name are refused', () => {
   let deep: object = {};
   for (let level = 0; level < 40; level += 1) deep = { items: deep };
   for (const given of [

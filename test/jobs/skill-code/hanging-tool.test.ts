@@ -32,7 +32,7 @@ const unexpected = (error: unknown): never => {
 describe.each(EVERY_LEVEL)('a tool of skill code that hangs at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
-  it('is ended with all of its sandbox when its time is over, and the next call has a new one', async () => {
+  it('is ended with its whole sandbox when its time is over, and the next call gets a new sandbox', async () => {
     const runners = await everyRunner();
     const demand = { runners, allowUnisolated: true, pool: { size: 0 }, skillCode: true, isBusy: () => false };
     const supply = createSandboxSupply({ ...demand, onFailure: unexpected });
@@ -66,7 +66,7 @@ describe.each(EVERY_LEVEL)('a tool of skill code that hangs at level %s', (isola
         message: 'The code of custom.hangs failed: its tool spin took too long.',
       });
       expect(await call('count')).toBe(1);
-      await until(() => marked() === 0, 'an end of what the code has started');
+      await until(() => marked() === 0, 'the end of the processes of the code');
     } finally {
       opened.close();
       source.close();

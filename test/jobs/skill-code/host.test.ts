@@ -60,7 +60,7 @@ async function run(orchestrator: Orchestrator, skill: string, code: string): Pro
 const copies = (): string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith(`skillcell-${ownerName(currentOwner())}-code-`));
 
-it('code of a trusted root runs in this process, and what it imports comes from a copy', async () => {
+it('code of a trusted root runs in this process, and its imports come from a copy', async () => {
   using library = skillLibrary(files);
   const orchestrator = hostOf({ skills: library.subsystem, trustedSkillRoots: [`${library.root}/.`] });
   const value = await run(
@@ -77,7 +77,7 @@ it('code of a trusted root runs in this process, and what it imports comes from 
   expect(copies()).toEqual([]);
 });
 
-it('a new version counts at the next load', async () => {
+it('a new version is used after the next load', async () => {
   using library = skillLibrary(files);
   await using first = hostOf({ skills: library.subsystem, trustedSkillRoots: [library.root] });
   expect(await run(first, 'custom.where', 'await tools.where({})')).toMatchObject({ version: 1 });
@@ -91,7 +91,7 @@ it('a new version counts at the next load', async () => {
   expect(await run(second, 'custom.where', 'await tools.where({})')).toMatchObject({ version: 2 });
 });
 
-it('code of any other root is not loaded, in whatever language', async (context) => {
+it('code of any other root is not loaded, in any language', async (context) => {
   using library = skillLibrary(files);
   await using orchestrator = hostOf({
     skills: library.subsystem,
@@ -105,10 +105,10 @@ it('code of any other root is not loaded, in whatever language', async (context)
   requireHere(context, MISSING_PYTHON);
   await using trusting = hostOf({ skills: library.subsystem, trustedSkillRoots: [library.root] });
   const pid = await run(trusting, 'custom.snake', 'await tools.snake({})');
-  expect(pid, 'Python has a sandbox in any case').not.toBe(process.pid);
+  expect(pid, 'Python always has a sandbox').not.toBe(process.pid);
 });
 
-it('code of a store is not loaded, whatever kind, id and place the store has, and that of a folder of the library is', async () => {
+it('code of a store is never loaded for any kind, id and place of the store, but code of a folder of the library is', async () => {
   using written = skillLibrary(files);
   const { root } = written;
   const cacheDir = mkdtempSync(join(tmpdir(), 'host-cache-'));
@@ -132,7 +132,7 @@ it('code of a store is not loaded, whatever kind, id and place the store has, an
   }
 });
 
-it('what cannot be loaded refuses the job as in a sandbox', async () => {
+it('code that cannot be loaded refuses the job, like in a sandbox', async () => {
   using library = skillLibrary(files);
   await using orchestrator = hostOf({ skills: library.subsystem, trustedSkillRoots: [library.root] });
   await expect(run(orchestrator, 'custom.needy', '1')).rejects.toMatchObject({

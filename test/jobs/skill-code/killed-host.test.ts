@@ -39,11 +39,11 @@ it.for(EVERY_LEVEL)('a host that is killed at level %s leaves no sandbox of skil
     const family = new Set(descendants(pid).map((row) => row.pid));
     const entries = descendants(pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
     const sandboxes = isolation === 'container' ? await containers() : entries.length;
-    expect(sandboxes, 'the sandboxes of the job and of the code, and one that waits').toBeGreaterThanOrEqual(2);
+    expect(sandboxes, 'the sandboxes of the job and of the code, and a waiting one').toBeGreaterThanOrEqual(2);
     process.kill(pid, 'SIGKILL');
     await until(
       () => alive() === 0 && !hostProcesses().some((row) => family.has(row.pid)),
-      'an end of all its processes',
+      'the end of all its processes',
     );
   } finally {
     host.kill('SIGKILL');

@@ -8,7 +8,7 @@ const MERMAID = `---
 description: "Draws diagrams"
 displayName: "Diagrams"
 version: "1.0.0"
-author: "Somebody"
+author: "An author"
 tags: ["diagram"]
 bindShells: ["Chat"]
 provider:
@@ -39,14 +39,14 @@ const UNITS_PYTHON = `class Units:
         return lambda: name
 `;
 
-/** A skill with a tool of a provider that it does not have. */
+/** A skill with a tool of another provider than its own. */
 function foreign(name: string, file: string, code: string): Record<string, string> {
   const front = `name: ${name}\ndescription: Converts.\nprovider:\n  module: provider\n  class: Units\n`;
   const tools = 'tools:\n  - name: convert\n    provider: units\n  - name: other\n    provider: elsewhere\n';
   return { [`${name}/SKILL.md`]: `---\n${front}${tools}---\nBody.\n`, [`${name}/${file}`]: code };
 }
 
-/** As the description of providers prints it, but for what only its own host has. */
+/** The example of the documentation of providers, without the parts that only its own host has. */
 const PROVIDER = `from typing import Any, Optional
 from langchain_core.tools import BaseTool
 from app.chat_shell.skills.provider import SkillToolProvider
@@ -199,7 +199,7 @@ export default await Promise.all([attempt({ code: 'a' }), attempt({ code: 'bad' 
     ]);
   });
 
-  it('in Python may be functions, with and without await, and what fails does so by call', async (context) => {
+  it('in Python may give functions, with and without await, and failures affect single calls', async (context) => {
     requireHere(context, MISSING_PYTHON);
     await using host = createOrchestrator({ skills: kinds.subsystem });
     const result = await host.exec({
@@ -218,7 +218,7 @@ export default await Promise.all([attempt('shout', { text: 'a', times: 2 }), att
   });
 
   it.for(['foreign', 'pyforeign'])(
-    'that is not the one which a tool of %s names loads nothing',
+    'other than the provider that a tool of %s names loads nothing',
     async (skill, context) => {
       if (skill === 'pyforeign') requireHere(context, MISSING_PYTHON);
       const job = orchestrator.exec({ isolation, skills: { refs: [`custom.${skill}`] }, tools: ['*'], code: '1' });

@@ -10,7 +10,7 @@ import { IS_SAMPLE } from '../../fixtures/share.ts';
 import { until } from '../../fixtures/until.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
-/** A skill of one JavaScript toolset. */
+/** A skill with one JavaScript toolset. */
 function toolset(name: string, code: string, fields: Record<string, unknown> = {}): Record<string, string> {
   return {
     [`${name}/SKILL.md`]: skillText({ name, description: 'A skill.', toolsets: ['tools:Tools'], ...fields }, 'Body.'),
@@ -87,7 +87,7 @@ export const Tools = [{ id: 'deep', description: '', parameters: schema, execute
   ),
   ...toolset('wordy', `export const Tools = [{ id: 'w', description: 'x'.repeat(300_000), execute: () => 1 }];`),
   ...toolset('waiting', `${WAIT}${tool('waiting', '')}`),
-  // What is asked for its description is not asked again while it says nothing.
+  // A second skill: a pending description of the first would be shared.
   ...toolset('waiting2', `${WAIT}${tool('waiting2', '')}`),
 });
 
@@ -100,7 +100,7 @@ function countingRunner(): { runner: Runner; started(): number } {
     ...runner,
     async start(...args: Parameters<Runner['start']>) {
       const sandbox = await start.apply(runner, args);
-      // A level that is not there has started none.
+      // A failed start is not counted.
       started += 1;
       return sandbox;
     },
@@ -142,7 +142,7 @@ async function refusal(skills: string[]): Promise<Pick<SkillcellError, 'code' | 
 }
 
 describe('the code of a skill', () => {
-  it('runs in one sandbox a job, which begins anew with the next job', async () => {
+  it('runs in one sandbox for each job', async () => {
     const code = "export default [await attempt('count'), await attempt('count'), await attempt('count')];";
     expect(await run(['count'], code)).toEqual([1, 2, 3]);
     const before = started();
@@ -153,7 +153,7 @@ describe('the code of a skill', () => {
     expect(started() - idle, 'the sandbox of the job alone, without a call').toBe(1);
   });
 
-  it('takes no place of a job: many jobs at concurrency 2 all end', async () => {
+  it('takes no place in the job queue: many jobs at concurrency 2 all end', async () => {
     await using host = createOrchestrator({
       skills: library.subsystem,
       concurrency: 2,
@@ -172,7 +172,7 @@ describe('the code of a skill', () => {
     expect(new Set(values)).toEqual(new Set([1]));
   }, 600_000);
 
-  it('is refused with two tools of one name, of two skills or of one, and with a name of the host', async () => {
+  it('is refused with two tools of the same name, in one or two skills, and with a name of the host', async () => {
     const two = await refusal(['count', 'count2']);
     expect(two.code).toBe('skill-code.name-conflict');
     expect(two.message).toMatch(
@@ -191,7 +191,7 @@ describe('the code of a skill', () => {
     await expect(run(['count'], 'export default 1;', host)).rejects.toMatchObject({ code: 'skill-code.name-conflict' });
   });
 
-  it('names what is missing before it loads anything', async (context) => {
+  it('reports missing modules before it is loaded', async (context) => {
     expect(await refusal(['needy'])).toEqual({
       code: 'skill-code.dependency-missing',
       message:
@@ -226,14 +226,14 @@ describe('the code of a skill', () => {
       expect(await refusal([skill])).toMatchObject({ code: 'skill-code.invalid' });
   });
 
-  it('that describes itself otherwise at its first call ends the job', async () => {
+  it('that changes its description at its first call ends the job', async () => {
     await run(['fickle'], 'export default 1;');
     await expect(run(['fickle'], "export default await attempt('fickle');")).rejects.toMatchObject({
       code: 'skill-code.changed',
     });
   });
 
-  it('that ends takes its tools with it, and nothing else', async () => {
+  it('that ends loses its tools, and nothing else', async () => {
     const value = await run(
       ['quitter', 'count'],
       "export default [await attempt('quit'), await attempt('quit'), await attempt('count')];",
@@ -246,7 +246,7 @@ describe('the code of a skill', () => {
     expect(value).toEqual([gone, gone, 1]);
   });
 
-  it('fails by call, whatever it gives, and takes bytes', async () => {
+  it('fails single calls with bad results, and accepts bytes', async () => {
     const value = await run(
       ['odd'],
       `const bytes = await tools.call('bytes', { given: new Uint8Array([0, 255, 7]) });
@@ -273,7 +273,7 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     });
   });
 
-  it('may be what the skill itself requires', async () => {
+  it('may bring a tool that the skill itself requires', async () => {
     expect(await run(['requiring'], "export default await attempt('brought');")).toBe('brought');
   });
 
@@ -282,7 +282,7 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     expect(await run(['static'], "export default await attempt('static');")).toBe('static');
   });
 
-  it('that still describes itself keeps no job from being canceled', async () => {
+  it('that still describes itself does not prevent the cancellation of a job', async () => {
     const job = orchestrator.stream({ kind: 'exec', skills: { refs: ['custom.waiting'] }, tools: ['*'], code: '1' });
     const before = started();
     await until(() => started() > before, 'the start of its sandbox');
@@ -290,7 +290,7 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     expect(await job.result).toMatchObject({ outcome: 'canceled', error: { message: 'enough' } });
   });
 
-  it('that still describes itself keeps no job from being canceled by its signal', async () => {
+  it('that still describes itself does not prevent the cancellation of a job by its signal', async () => {
     const controller = new AbortController();
     const { signal } = controller;
     const before = started();
@@ -300,12 +300,12 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     expect(await result).toMatchObject({ outcome: 'canceled', error: { message: 'enough' } });
   });
 
-  it('of a skill that is misspelt is no unknown tool, but an unknown skill', async () => {
+  it('of a misspelt skill is reported as an unknown skill, not as an unknown tool', async () => {
     const job = orchestrator.exec({ skills: { refs: ['custom.cuont'] }, tools: ['count'], code: '1' });
     await expect(job).rejects.toMatchObject({ code: 'skills.reference-unknown' });
   });
 
-  it('has no longer to describe itself than its job has in all', async () => {
+  it('must describe itself within the time of its job', async () => {
     const limits = { jobTimeoutMs: 400 };
     const job = orchestrator.exec({ skills: { refs: ['custom.hanging'] }, tools: ['*'], code: '1', limits });
     await expect(job).rejects.toMatchObject({
@@ -314,7 +314,7 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     });
   });
 
-  it('is left alone where it is off, so that its tools are nobody\u2019s', async () => {
+  it('is ignored if skillCode is off, so that its tools are unknown', async () => {
     await using host = createOrchestrator({
       skills: library.subsystem,
       skillCode: 'off',

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createSkillCopies } from '../../../src/jobs/skill-code/skill-copies.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
-it('a copy holds what was read with the skill, is made once, and other bytes are refused', async () => {
+it('a copy holds the loaded files of the skill, is made once, and other bytes are refused', async () => {
   using library = skillLibrary({
     'one/SKILL.md': skillText({ name: 'one', description: 'One.' }, 'Body.'),
     'one/lib/a.mjs': 'export default 1;\n',

@@ -3,7 +3,7 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
-/** As the description of toolsets prints it. */
+/** The example of the documentation of toolsets. */
 const HELLO = `import { z } from 'zod';
 import { Tool } from '@agent/tools';
 

@@ -7,7 +7,7 @@ import type { Runner } from '../../../src/sandboxes/runner.ts';
 import { LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { until } from '../../fixtures/until.ts';
 
-/** A real runner that knows how many of its sandboxes live now. */
+/** A real runner that counts its living sandboxes. */
 function countingRunner(): { runner: Runner; alive(): number; most(): number } {
   const local = createLocalRunner();
   let alive = 0;
@@ -51,7 +51,7 @@ const STUBBORN = `process.on('SIGTERM', () => {}); ${SLEEP}`;
 describe.each(LEVELS)('at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
-  it('B19 no more jobs run at once than allowed, whatever becomes of them, and every place comes back', async () => {
+  it('B19 no more jobs run at once than allowed, and each ending of a job frees its place', async () => {
     open();
     let under = 0;
     let most = 0;
@@ -89,7 +89,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     expect(after.map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('a place comes back when a sandbox cannot be started', async () => {
+  it('a place is freed if a sandbox cannot be started', async () => {
     open({ concurrency: 1 });
     const broken = createLocalRunner({ bundle: { folder: '/nowhere', digest: 'sha256:0', files: {} } });
     await using other = createOrchestrator({ runners: [broken], concurrency: 1 });
@@ -97,7 +97,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     expect(await orchestrator.exec({ isolation, code: '1' })).toMatchObject({ outcome: 'succeeded' });
   });
 
-  it('a job that waits is canceled without a sandbox, and one behind it gets its turn', async () => {
+  it('a waiting job is canceled without a sandbox, and the job behind it gets its turn', async () => {
     open({ concurrency: 1 });
     const running = orchestrator.stream({ kind: 'exec', isolation, code: SLEEP });
     const first = follow(running);
@@ -120,7 +120,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     expect((await last).value).toBe('last');
   });
 
-  it('a running job is canceled with what it had written, and its result comes exactly once', async () => {
+  it('a running job is canceled with its output so far, and has exactly one result', async () => {
     open();
     const job = orchestrator.stream({ kind: 'exec', isolation, code: SLEEP });
     const { types, ended } = follow(job);
@@ -172,7 +172,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     });
   });
 
-  it('a job that is not acceptable is refused, canceled or not', async () => {
+  it('an invalid job is refused, even if it is canceled', async () => {
     open();
     const refused = orchestrator.exec({ isolation, code: '', signal: AbortSignal.abort() });
     await expect(refused).rejects.toMatchObject({ code: 'job.invalid' });
@@ -201,7 +201,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     expect(job).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' }, stdout: { text: 'up\n' } });
   });
 
-  it('an id that is in use is refused, and free again afterwards', async () => {
+  it('an id in use is refused, and free again afterwards', async () => {
     open();
     const first = orchestrator.exec({ isolation, jobId: 'same', code: '1' });
     await expect(orchestrator.exec({ isolation, jobId: 'same', code: '2' })).rejects.toMatchObject({
@@ -211,7 +211,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     expect((await orchestrator.exec({ isolation, jobId: 'same', code: '3' })).jobId).toBe('same');
   });
 
-  it('B20 a job that would wait behind too many is refused at once', async () => {
+  it('B20 a job is refused at once if the queue is full', async () => {
     open({ concurrency: 1, queue: 1 });
     const running = orchestrator.stream({ kind: 'exec', isolation, code: SLEEP });
     const { types } = follow(running);
@@ -228,7 +228,7 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     expect((await waiting).outcome).toBe('succeeded');
   });
 
-  it('close() cancels what runs and what waits, leaves no sandbox, and refuses what comes later', async () => {
+  it('close() cancels running and waiting jobs, leaves no sandbox, and refuses later jobs', async () => {
     open({ concurrency: 1 });
     const running = orchestrator.stream({ kind: 'exec', isolation, code: SLEEP });
     const { types } = follow(running);

@@ -26,7 +26,7 @@ async function metricsOf(orchestrator: Orchestrator, language: 'javascript' | 'p
 }
 
 dockerTest(
-  'warm containers serve each language that the pool is for, once each, and poolMetrics() counts them',
+  'warm containers serve each language of the pool, one job each, and poolMetrics() counts them',
   {},
   async () => {
     await using orchestrator = await open({ size: 2, languages: ['javascript', 'python', 'bash', 'typescript'] });
@@ -54,7 +54,7 @@ dockerTest(
   },
 );
 
-dockerTest('a burst is served, warm as far as the pool goes, and leaves a full pool and nothing else', {}, async () => {
+dockerTest('a burst is served, first by the pool, and leaves a full pool and nothing else', {}, async () => {
   await using orchestrator = await open({ size: 2 });
   await orchestrator.warm();
   const jobs = Array.from({ length: 10 }, (_, index) =>
@@ -69,7 +69,7 @@ dockerTest('a burst is served, warm as far as the pool goes, and leaves a full p
   await until(async () => (await listOwnContainers()).length === 2, 'the removal of the used containers');
 });
 
-dockerTest('a warm container that is killed from outside is replaced before a job could get it', {}, async () => {
+dockerTest('a warm container that is killed from outside is replaced before a job gets it', {}, async () => {
   await using orchestrator = await open({});
   await orchestrator.warm();
   const [before] = await listOwnContainers();
@@ -84,25 +84,21 @@ dockerTest('a warm container that is killed from outside is replaced before a jo
   expect(result).toMatchObject({ outcome: 'succeeded', value: 1, usage: { warm: true } });
 });
 
-dockerTest(
-  'waiting containers are asked whether they live, as often as one likes, and serve afterwards',
-  {},
-  async () => {
-    await using orchestrator = await open({ checkIntervalMs: 50, codegen: true });
-    await orchestrator.warm();
-    const [before] = await listOwnContainers();
-    const idle = (await metricsOf(orchestrator, 'javascript')).idleBytes ?? 0;
-    await pause(2_000);
-    expect((await listOwnContainers()).map(({ Id }) => Id)).toEqual([before?.Id]);
-    expect((await metricsOf(orchestrator, 'javascript')).idleBytes).toBeLessThan(idle + 64 * MIB);
-    await until(async () => (await metricsOf(orchestrator, 'javascript')).waiting === 1, 'a moment without a question');
-    const code = `import { readdirSync } from 'node:fs'; export default readdirSync(process.env.SKILLS_DIR)`;
-    const result = await orchestrator.exec({ isolation: 'container', code });
-    expect(result).toMatchObject({ outcome: 'succeeded', value: [] });
-  },
-);
+dockerTest('waiting containers can be checked often, and still serve afterwards', {}, async () => {
+  await using orchestrator = await open({ checkIntervalMs: 50, codegen: true });
+  await orchestrator.warm();
+  const [before] = await listOwnContainers();
+  const idle = (await metricsOf(orchestrator, 'javascript')).idleBytes ?? 0;
+  await pause(2_000);
+  expect((await listOwnContainers()).map(({ Id }) => Id)).toEqual([before?.Id]);
+  expect((await metricsOf(orchestrator, 'javascript')).idleBytes).toBeLessThan(idle + 64 * MIB);
+  await until(async () => (await metricsOf(orchestrator, 'javascript')).waiting === 1, 'a moment without a check');
+  const code = `import { readdirSync } from 'node:fs'; export default readdirSync(process.env.SKILLS_DIR)`;
+  const result = await orchestrator.exec({ isolation: 'container', code });
+  expect(result).toMatchObject({ outcome: 'succeeded', value: [] });
+});
 
-dockerTest('an idle pool keeps one container a language, and close() removes it', {}, async () => {
+dockerTest('an idle pool keeps one container for each language, and close() removes it', {}, async () => {
   const orchestrator = await open({ size: 3, idleMs: 300 });
   await orchestrator.warm();
   await until(async () => (await listOwnContainers()).length === 1, 'the end of the others');
@@ -111,7 +107,7 @@ dockerTest('an idle pool keeps one container a language, and close() removes it'
   expect(await ownContainers()).toEqual([]);
 });
 
-ownEngineTest('a pool outlives a restart of its engine', 120_000, async () => {
+ownEngineTest('a pool survives a restart of its engine', 120_000, async () => {
   const { engine, bundle } = await dockerImage();
   await using own = await createOwnEngine();
   await own.takeImage(engine, imageName('slim', bundle.digest));
@@ -137,10 +133,10 @@ ownEngineTest('a pool outlives a restart of its engine', 120_000, async () => {
     expect((await metricsOf(orchestrator, 'javascript')).startFailures - startFailures).toBeLessThanOrEqual(3);
     await own.start();
     await run();
-    // That one went well, so the pool does not sit its wait out.
+    // That job succeeded, so the pool tries again without waiting.
     await until(async () => (await metricsOf(orchestrator, 'javascript')).waiting === 2, 'a full pool');
     expect(await run()).toMatchObject({ warm: true });
-    // What the engine could not remove while it went down is known, and removed by the next sweep.
+    // Containers that the engine could not remove while it went down are removed by the next sweep.
     expect((await orchestrator.sweep()).failed).toEqual([]);
     await orchestrator.close();
     expect(await containersAt(own.client)).toEqual([]);
@@ -154,7 +150,7 @@ async function containersAt(engine: Docker): Promise<string[]> {
   return (await engine.listContainers({ all: true })).map(({ Names, State }) => `${Names.join()} ${State}`);
 }
 
-// close() gives a busy engine some seconds, and lets it go on: what is left of one would be counted by the next.
+// close() waits some seconds for a busy engine and then gives up: leftovers of one test would be counted by the next.
 afterEach(async () => {
   if (MISSING_ENGINE === undefined)
     await until(async () => (await ownContainers()).length === 0, 'the end of all containers');

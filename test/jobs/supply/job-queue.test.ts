@@ -4,7 +4,7 @@ import { createJobQueue } from '../../../src/jobs/supply/job-queue.ts';
 const never = new AbortController().signal;
 
 describe('createJobQueue()', () => {
-  it('lets its number in, and the others in the order in which they came', async () => {
+  it('admits as many as it has places, and the others in the order of their arrival', async () => {
     const queue = createJobQueue(2, 10);
     const first = await queue.enter(never);
     const second = await queue.enter(never);
@@ -22,7 +22,7 @@ describe('createJobQueue()', () => {
     expect(queue.running).toBe(1);
   });
 
-  it('B19 a place that is given back twice is one place', async () => {
+  it('B19 giving a place back twice frees only one place', async () => {
     const queue = createJobQueue(1, 10);
     const leave = await queue.enter(never);
     leave();
@@ -35,7 +35,7 @@ describe('createJobQueue()', () => {
     expect(entered).toBe(false);
   });
 
-  it('B20 refuses who would wait behind too many', async () => {
+  it('B20 refuses entry if too many wait', async () => {
     const queue = createJobQueue(1, 1);
     const leave = await queue.enter(never);
     const waits = queue.enter(never);
@@ -46,7 +46,7 @@ describe('createJobQueue()', () => {
     expect(queue.running).toBe(0);
   });
 
-  it('lets who is aborted go, while waiting or before, and gives no place away for it', async () => {
+  it('rejects an aborted entry, while waiting or before, without losing a place', async () => {
     const queue = createJobQueue(1, 10);
     const leave = await queue.enter(never);
     const abort = new AbortController();
@@ -61,7 +61,7 @@ describe('createJobQueue()', () => {
     expect(queue.running).toBe(0);
   });
 
-  it('an abort in the middle of those that wait takes nobody else along, and loses no place', async () => {
+  it('an abort in the middle of the line affects no other entry, and loses no place', async () => {
     const queue = createJobQueue(1, 10);
     const leave = await queue.enter(never);
     const abort = new AbortController();
@@ -83,7 +83,7 @@ describe('createJobQueue()', () => {
     (await queue.enter(never))();
   });
 
-  it('an abort at the moment of its turn takes nobody else along', async () => {
+  it('an abort at the moment of its turn affects no other entry', async () => {
     const queue = createJobQueue(1, 10);
     const leave = await queue.enter(never);
     const abort = new AbortController();

@@ -4,7 +4,7 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
 import type { Runner } from '../../../src/sandboxes/runner.ts';
 
-/** A runner whose levels this machine cannot reach. Where only one thing is wrong, its own error says all. */
+/** A runner whose levels this machine cannot reach. Tests need two: a single error would be thrown as it is. */
 function unmet(name: string): Runner {
   return {
     ...createLocalRunner(),
@@ -18,7 +18,7 @@ function unmet(name: string): Runner {
 it.each([
   ['namespace', 'Look. Install the walls.'],
   ['kernel', 'Look. Install the kernel.'],
-] as const)('advises what runners say of level %s, and of no weaker one', async (isolation, hint) => {
+] as const)('gives the advice of the runners for level %s, and not for a weaker one', async (isolation, hint) => {
   await using orchestrator = createOrchestrator({ runners: [unmet('walls'), unmet('fence')] });
   const refused = orchestrator.exec({ code: '1', isolation });
   await expect(refused).rejects.toMatchObject({ code: 'runner.isolation-unmet', hint });

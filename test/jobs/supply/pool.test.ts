@@ -23,7 +23,7 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
   const run = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
     orchestrator.exec({ isolation, code, ...more });
 
-  it('serve the jobs that fit, whatever their clocks and output caps are', async () => {
+  it('serve fitting jobs, with any clocks and output caps', async () => {
     await open();
     for (const limits of [
       {},
@@ -55,7 +55,7 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
     expect((await run('export default 1')).usage.warm).toBe(true);
   });
 
-  it('whose limits are not those of a job are named in its result, with both values', async () => {
+  it('with other limits than a job are reported in its result, with both values', async () => {
     await open();
     const differ = async (limits: ExecOptions['limits']): Promise<string[]> =>
       (await run('1', limits === undefined ? {} : { limits })).diagnostics
@@ -65,17 +65,17 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
       'No warm sandbox has the limits of this job: memoryMib 400, in the pool 512, pids 50, in the pool 64.',
     ]);
     expect(await differ({ runTimeoutMs: 5_000 })).toEqual([]);
-    // None waits, which is nothing that the job could change.
+    // No sandbox waits, but the job cannot change that, so there is no diagnostic.
     expect(await differ(undefined)).toEqual([]);
   });
 
-  it('have the limits that the pool was given', async () => {
+  it('have the limits of the pool', async () => {
     await open({ limits: { memoryMib: 300 } });
     expect((await run('1', { limits: { memoryMib: 300 } })).usage.warm).toBe(true);
     expect((await run('1')).usage.warm).toBe(false);
   });
 
-  it('are used once each: nothing of a job is there in the next one', async () => {
+  it('are used once each: no state of a job is left in the next one', async () => {
     await open();
     const code = `import { writeFileSync, existsSync } from 'node:fs';
       const seen = [globalThis.mark, existsSync('mark'), existsSync('/tmp/mark'), existsSync('out/mark'), process.env.MARK, Array.prototype.mark];
@@ -90,15 +90,15 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
     }
   });
 
-  it('serve as many jobs at once as there are members, and further ones cold', async () => {
-    // At concurrency 2 the third one could come when there is another member.
+  it('serve as many jobs at once as there are members; further jobs start cold', async () => {
+    // At concurrency 2 the third job could start when there is another member.
     await open({ size: 2 }, 3);
     const results = await Promise.all([1, 2, 3].map((value) => run(`export default ${value}`)));
     expect(results.map(({ value }) => value)).toEqual([1, 2, 3]);
     expect(results.filter(({ usage }) => usage.warm)).toHaveLength(2);
   });
 
-  it('are counted, with the memory that one holds where a control group counts it', async () => {
+  it('are counted, with the memory of one if a control group counts it', async () => {
     await open();
     await run('1');
     await orchestrator.warm();
@@ -111,7 +111,7 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
     else expect(javascript?.idleBytes).toBeGreaterThan(1024 * 1024);
   });
 
-  it('are replaced when one dies while it waits', async () => {
+  it('are replaced if they die while they wait', async () => {
     await open();
     const waiting = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
     expect(waiting.length).toBeGreaterThan(0);
@@ -125,7 +125,7 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
     expect(await run('export default 1')).toMatchObject({ outcome: 'succeeded', value: 1 });
   });
 
-  it('end with close(), also while they start and while they serve', async () => {
+  it('end with close(), even while they start and while they serve', async () => {
     orchestrator = createOrchestrator({ pool: { size: 3, isolation } });
     await new Promise((resolve) => setTimeout(resolve, 60));
     await orchestrator.close();
@@ -143,11 +143,11 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
   });
 });
 
-it('a job takes over the sandbox that the pool is just starting, and says what that passed over', async (context) => {
+it('a job takes over the sandbox that the pool is starting, and names the runners that were passed over', async (context) => {
   requireLevel(context, 'none');
   const local = createLocalRunner();
   let starts = 0;
-  // Only the first start ever ends, and that is the pool's.
+  // Only the first start ends, which is the pool's.
   const first: Runner = {
     ...local,
     start: (spec, options) =>

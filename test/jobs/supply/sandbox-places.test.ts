@@ -18,12 +18,12 @@ function order(
 }
 
 describe('sandboxPlaces()', () => {
-  it('goes by the preference of runners, and never below the default', () => {
+  it('follows the preference of runners, and never goes below the default', () => {
     expect(order({})).toEqual(['docker container', 'docker kernel', 'local namespace']);
     expect(order({}, { runners: [local, docker] })).toEqual(['local namespace', 'docker container', 'docker kernel']);
   });
 
-  it('has level none last, after every runner that isolates, whatever their order is', () => {
+  it('has level none last, after every isolating place, in any order of runners', () => {
     for (const runners of [
       [local, docker],
       [docker, local],
@@ -34,19 +34,19 @@ describe('sandboxPlaces()', () => {
     }
   });
 
-  it('begins with the level that was named, and goes on with stronger ones', () => {
+  it('begins with the named level, and goes on with stronger levels', () => {
     expect(order({ isolation: 'namespace' })).toEqual(['local namespace', 'docker container', 'docker kernel']);
     expect(order({ isolation: 'container' })).toEqual(['docker container', 'docker kernel']);
     expect(order({ isolation: 'kernel' })).toEqual(['docker kernel']);
     expect(order({ isolation: 'namespace' }, { allowUnisolated: true })).not.toContain('local none');
   });
 
-  it('has level none alone for who names it, and what a runner has that has no such level', () => {
+  it('has only level none for a job that names it, unless the runner does not have that level', () => {
     expect(order({ isolation: 'none' })).toEqual(['local none']);
     expect(order({ isolation: 'none', runner: 'docker' })).toEqual(['docker container', 'docker kernel']);
   });
 
-  it('stays with the runner that was named', () => {
+  it('stays with the named runner', () => {
     expect(order({ runner: 'local' }, { allowUnisolated: true })).toEqual(['local namespace', 'local none']);
     expect(order({ runner: 'docker' }, { runners: [local] })).toEqual([]);
   });

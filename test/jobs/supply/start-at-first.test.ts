@@ -4,7 +4,7 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Runner } from '../../../src/sandboxes/runner.ts';
 import { createPlainRunner } from '../../fixtures/plain-runner.ts';
 
-/** A runner that notes who is asked whether it can be reached, and whose sandboxes start or do not. */
+/** A runner that records calls of `reach`, and whose sandboxes start or fail to start. */
 function named(name: string, asked: string[], starts: boolean): Runner {
   const plain = createPlainRunner();
   return {
@@ -21,10 +21,10 @@ function named(name: string, asked: string[], starts: boolean): Runner {
 }
 
 it.each([
-  ['each but the last, which has all its time', [false, false, true], ['a', 'b']],
-  ['no one after the first that starts', [true, true, true], ['a']],
-  ['not the only one', [true], []],
-])('asks whether a runner can be reached: %s', async (_what, starts, expected) => {
+  ['each but the last, which has no deadline', [false, false, true], ['a', 'b']],
+  ['none after the first that starts', [true, true, true], ['a']],
+  ['not the only runner', [true], []],
+])('checks whether a runner can be reached: %s', async (_name, starts, expected) => {
   const asked: string[] = [];
   const runners = starts.map((start, index) => named('abc'[index] ?? '', asked, start));
   await using orchestrator = createOrchestrator({ runners, allowUnisolated: true });

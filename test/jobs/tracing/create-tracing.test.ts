@@ -9,7 +9,7 @@ const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
 const place = globalThis as { [REGISTRY]?: unknown };
 const storage = new AsyncLocalStorage<TraceContext>();
 
-/** The names of spans that began, each with that of the span in its context. */
+/** Names of begun spans, each with the name of its parent. */
 let begun: [name: string, below: unknown][];
 beforeEach(() => {
   begun = [];
@@ -26,7 +26,7 @@ afterEach(() => {
   delete place[REGISTRY];
 });
 
-it('a span begins below the active one, and where none is below the one that is named', () => {
+it('a span begins below the active span, and without one below the given parent', () => {
   const tracing = createTracing(undefined);
   const job = tracing.begin('job', {});
   tracing.begin('run', {}, job).end();
@@ -40,7 +40,7 @@ it('a span begins below the active one, and where none is below the one that is 
   ]);
 });
 
-it('nothing begins below a span that has ended, and what is registered late is found', () => {
+it('no span begins below an ended span, and a late registration is found', () => {
   const tracing = createTracing(undefined);
   const registry = place[REGISTRY];
   delete place[REGISTRY];

@@ -17,7 +17,7 @@ afterEach(() => {
   delete (globalThis as { [REGISTRY]?: unknown })[REGISTRY];
 });
 
-/** Puts something in the place where the package keeps what is registered. */
+/** Replaces the registry of the package. */
 function register(registry: unknown): void {
   (globalThis as { [REGISTRY]?: unknown })[REGISTRY] = registry;
 }
@@ -28,16 +28,16 @@ const contexts = { active: () => context, with: (_context: unknown, fn: () => un
 const tracerOf = (startSpan: unknown): object => ({ getTracer: () => ({ startSpan }) });
 const sound = tracerOf(() => span);
 
-/** What a process may have registered, and what it is that fails of it. */
+/** Registries, by the part that fails. */
 const FAULTS: Record<string, unknown> = {
   'the registry': {
     get trace() {
       return broken();
     },
   },
-  'its provider, which is none': { trace: {} },
+  'its malformed provider': { trace: {} },
   getTracer: { trace: { getTracer: broken } },
-  'getTracer, which gives none': { trace: { getTracer: () => undefined } },
+  'getTracer, which gives no tracer': { trace: { getTracer: () => undefined } },
   startSpan: { trace: tracerOf(broken), context: contexts },
   'startSpan, which gives no span': { trace: tracerOf(() => ({})), context: contexts },
   setAttributes: { trace: tracerOf(() => ({ ...span, setAttributes: broken })), context: contexts },
@@ -59,11 +59,11 @@ const FAULTS: Record<string, unknown> = {
   },
 };
 
-/** What takes what it is given in a way of its own, and says nothing of it. */
+/** Registries with odd behavior that throws no error. */
 const ODDITIES: Record<string, unknown> = {
-  'a registry that is none': 42,
+  'a registry that is a number': 42,
   'an empty registry': {},
-  'a context that is none': { trace: sound, context: { ...contexts, active: () => undefined } },
+  'an undefined context': { trace: sound, context: { ...contexts, active: () => undefined } },
   'a with that never calls': { trace: sound, context: { ...contexts, with: () => undefined } },
   'a with that calls twice': {
     trace: sound,
@@ -81,7 +81,7 @@ const ODDITIES: Record<string, unknown> = {
   },
 };
 
-/** Does work in spans of all kinds, and gives what was logged. */
+/** Does work in spans of all kinds, and returns its outcome and the log. */
 async function workWatched(): Promise<{ done: number; value: unknown; thrown: unknown; logged: string[] }> {
   const logged: string[] = [];
   const logger = createLogger({ destination: { write: (line) => void logged.push(line) } });
@@ -99,8 +99,8 @@ async function workWatched(): Promise<{ done: number; value: unknown; thrown: un
   return { done, value, thrown, logged };
 }
 
-describe('what is done in a span is done once, and gives what it gives', () => {
-  it.each(Object.entries(FAULTS))('when %s fails, which is said once', async (_what, registry) => {
+describe('work in a span is done once, and keeps its outcome', () => {
+  it.each(Object.entries(FAULTS))('when %s fails, which is logged once', async (_part, registry) => {
     register(registry);
     const { done, value, thrown, logged } = await workWatched();
     expect([done, value, thrown]).toEqual([1, 1, new Error('of the work')]);
@@ -109,14 +109,14 @@ describe('what is done in a span is done once, and gives what it gives', () => {
     ]);
   });
 
-  it.each(Object.entries(ODDITIES))('with %s', async (_what, registry) => {
+  it.each(Object.entries(ODDITIES))('with %s', async (_part, registry) => {
     register(registry);
     const { done, value, thrown, logged } = await workWatched();
     expect([done, value, thrown, logged]).toEqual([1, 1, new Error('of the work'), []]);
   });
 });
 
-it('a job goes on where nothing of the tracer works', async () => {
+it('a job goes on if the whole tracer fails', async () => {
   register({
     trace: tracerOf(() => ({ setAttributes: broken, setStatus: broken, end: broken })),
     context: { active: () => context, with: broken },

@@ -5,7 +5,7 @@ import { createRunTrace } from '../../../src/jobs/tracing/run-trace.ts';
 import type { TraceSpan } from '../../../src/jobs/tracing/trace-span.ts';
 import type { SandboxMessage, SandboxResult } from '../../../src/protocol/messages/messages.ts';
 
-/** A span that notes what is done with it and what is below it; `when` is the time of an end that was before. */
+/** A span that records its own events and the events of its children; `when` gets the earlier end times. */
 function notedSpan(notes: string[], when: Map<string, number>, name = 'job'): TraceSpan {
   return {
     begin(child, attributes = {}) {
@@ -29,7 +29,7 @@ const reported: SandboxMessage = { type: 'result', result: {} as SandboxResult }
 const result = (outcome: JobResult['outcome']): JobResult =>
   jobResult({ accepted: { jobId: 'j', kind: 'exec', attempt: 1 }, ended: { outcome } });
 
-it('a run is over once both of its streams have ended, and what is collected comes after it', () => {
+it('a run is over once both of its streams have ended, and the collection comes after it', () => {
   const [notes, when] = [[] as string[], new Map<string, number>()];
   const trace = createRunTrace(notedSpan(notes, when), 'exec');
   trace.take(run(1));
@@ -46,7 +46,7 @@ it('a run is over once both of its streams have ended, and what is collected com
   expect(when.size).toBe(2);
 });
 
-it('an attempt goes on while more is asked for, and has failed where another one follows', () => {
+it('an attempt goes on while its model is asked again, and has failed if another attempt follows', () => {
   const [notes, when] = [[] as string[], new Map<string, number>()];
   const trace = createRunTrace(notedSpan(notes, when), 'codegen');
   expect(notes).toEqual([]);
@@ -74,7 +74,7 @@ it('an attempt goes on while more is asked for, and has failed where another one
   expect([...when.keys()]).toEqual(['job/attempt 1/run 1', 'job/attempt 2']);
 });
 
-it('a call belongs to the run that is under way, and else to its attempt', async () => {
+it('a call belongs to the current run, or else to its attempt', async () => {
   const [notes, when] = [[] as string[], new Map<string, number>()];
   const trace = createRunTrace(notedSpan(notes, when), 'codegen');
   const call = (): Promise<unknown> =>

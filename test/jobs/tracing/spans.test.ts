@@ -44,7 +44,7 @@ const CODEGEN_TREE = [
   '    collect',
 ];
 
-/** What is said of the spans of one name. */
+/** Attributes of the spans of one name. */
 const saidOf = (spans: readonly RecordedSpan[], name: string): object[] =>
   spans.filter((span) => span.name === name).map(({ attributes }) => attributes);
 
@@ -61,13 +61,13 @@ function traced(api: (typeof APIS)[number], level: EachLevel): ReturnType<typeof
   return started;
 }
 
-/** The versions differ in what they hand on, which the level does not touch: one is tried at all of them. */
+/** The versions differ only in the host process, independent of the level: only one version is tried at all levels. */
 const levelsOf = (api: (typeof APIS)[number]): readonly EachLevel[] =>
   ALL_LEVELS.filter((level) => api === '1.10' || level === BEST_LEVEL);
 
 describe.each(APIS)('with a provider that was registered by @opentelemetry/api %s', { timeout: TIMEOUT_MS }, (api) => {
   describe.each(levelsOf(api))('at level %s', (level) => {
-    it('a job has spans below those of its caller, and its tools below them', async (context) => {
+    it('the spans of a job are below its caller, and the spans of its tools below its calls', async (context) => {
       requireEachLevel(context, level);
       const { exec } = await traced(api, level);
       const { outcomes, spans, open, raw } = exec;
@@ -86,7 +86,7 @@ describe.each(APIS)('with a provider that was registered by @opentelemetry/api %
       ]);
     });
 
-    it('a codegen job says what it asks of models, and how each attempt went', async (context) => {
+    it('a codegen job has spans of its model requests, and of each attempt', async (context) => {
       requireEachLevel(context, level);
       const { codegen } = await traced(api, level);
       const { outcomes, spans, open, raw } = codegen;
@@ -104,7 +104,7 @@ describe.each(APIS)('with a provider that was registered by @opentelemetry/api %
       );
     });
 
-    it('runs of a session stand below their callers, and where there is none below its job', async (context) => {
+    it('runs of a session are below their callers, and without a caller below its job', async (context) => {
       requireEachLevel(context, level);
       const { session } = await traced(api, level);
       const { outcomes, spans, open, raw } = session;
@@ -132,7 +132,7 @@ describe.each(APIS)('with a provider that was registered by @opentelemetry/api %
       expect(raw).not.toContain(CANARY);
     });
 
-    it('every span ends, with the reason, however its job does', async (context) => {
+    it('every span ends with the reason, for each ending of its job', async (context) => {
       requireEachLevel(context, level);
       const { endings } = await traced(api, level);
       const { outcomes, spans, open, raw } = endings;
@@ -146,14 +146,14 @@ describe.each(APIS)('with a provider that was registered by @opentelemetry/api %
       expect(errorsOf('call')).toEqual(['tool.job-over']);
       expect(errorsOf('model')).toEqual(['model.failed']);
       expect(spans.every(({ error, attributes }) => error === attributes['error.type'])).toBe(true);
-      // Spans stand here in the order of their ends.
+      // The list is in the order of the ends of the spans.
       const endOf = new Map(spans.map(({ id }, index) => [id, index]));
       for (const { id, parent, name } of spans)
         if (parent !== undefined) expect(endOf.get(id), name).toBeLessThan(endOf.get(parent) ?? -1);
     });
   });
 
-  it('scripts and generations have them too', async () => {
+  it('scripts and generations have spans too', async () => {
     const { script, generate } = await traced(api, BEST_LEVEL);
     expect(script.outcomes).toEqual(['succeeded']);
     expect(spanTree(script)).toEqual(['caller', '  job', '    start', '    attempt', '      run', '    collect']);
@@ -166,7 +166,7 @@ describe.each(APIS)('with a provider that was registered by @opentelemetry/api %
     expect([...script.open, ...generate.open]).toEqual([]);
   });
 
-  it('what is refused at once has one too', async () => {
+  it('refused jobs have a span too', async () => {
     const { refused } = await traced(api, BEST_LEVEL);
     const reasons = ['job.invalid', 'orchestrator.closed', 'orchestrator.closed', 'orchestrator.closed'];
     expect(refused.outcomes).toEqual(reasons);
@@ -178,7 +178,7 @@ describe.each(APIS)('with a provider that was registered by @opentelemetry/api %
     expect(refused.raw).not.toContain(CANARY);
   });
 
-  it('spans of one job stand below each other also where nothing follows the active one', async () => {
+  it('spans of one job are nested even without a context manager', async () => {
     const { exec } = await runTraced({ scenarios: ['exec'], api, level: BEST_LEVEL, contexts: false });
     const job = exec.spans.find(({ name }) => name === 'job');
     const ofJob = exec.spans.filter(({ trace }) => trace === job?.trace);
@@ -194,7 +194,7 @@ it('a later copy of the package than the registered one would record nothing', {
   expect(copies).toEqual([['lost'], ['recorded']]);
 });
 
-/** What is said of a request to the model. */
+/** Attributes of a request to the model. */
 function askedAt(stage: string): object {
   return {
     'skillcell.model.stage': stage,
@@ -224,7 +224,7 @@ it('spans hold ids, kinds, counts and tokens', { timeout: TIMEOUT_MS }, async ()
       'skillcell.sandbox.isolation': BEST_LEVEL,
       'skillcell.sandbox.warm': false,
       'skillcell.sandbox.start_ms': expect.any(Number),
-      // Only a control group counts, which a level without isolation has here and not there.
+      // Only a control group has counters; level none has one on some machines only.
       ...(isCounted
         ? { 'skillcell.usage.cpu_ms': expect.any(Number), 'skillcell.usage.max_rss_bytes': expect.any(Number) }
         : {}),
@@ -252,7 +252,7 @@ it('spans hold ids, kinds, counts and tokens', { timeout: TIMEOUT_MS }, async ()
   expect(saidOf(spans, 'call')).toEqual([
     { 'skillcell.call.id': 2, 'skillcell.call.target': 'host', 'skillcell.call.name': 'effects' },
     ofTool(4, 'box.open'),
-    // A name that a program made up could say anything.
+    // The name of an unknown tool is hostile text, so it is left out.
     {
       'skillcell.call.id': 5,
       'skillcell.call.target': 'tool',
