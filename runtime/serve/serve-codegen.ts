@@ -112,7 +112,7 @@ async function judgedByHost(run: RunOutcome, around: JobSurroundings): Promise<R
 /** A run whose value the host rejects has failed, so that the agent repairs it. */
 async function withValueJudged(run: RunOutcome, { calls, canceled }: JobSurroundings): Promise<RunOutcome> {
   if (run.outcome !== 'succeeded') return run;
-  const fault = run.value === undefined ? 'there is none' : await faultOf(run.value, calls, canceled);
+  const fault = run.value === undefined ? 'it is missing' : await faultOf(run.value, calls, canceled);
   if (fault === undefined) return run;
   const leftOut = run.diagnostics.find((row) => row.code === 'value.invalid');
   const message = leftOut?.message ?? `The value does not fit: ${fault}.`;
