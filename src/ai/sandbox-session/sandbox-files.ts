@@ -44,7 +44,7 @@ const isFree = (value: unknown): boolean => {
   const { getReader, locked } = Object(value) as Partial<ReadableStream>;
   return typeof getReader === 'function' && locked === false;
 };
-const streamed = z.object({ content: z.custom(isFree, 'must be an unlocked ReadableStream') });
+const streamed = z.object({ content: z.custom(isFree, 'must be a ReadableStream that is not locked') });
 const stats = z.object({ type: z.enum(['file', 'directory', 'other']), size: z.number().check(z.minimum(0)) });
 
 /** The files of a session, with the rights of its code: links are followed as a program follows them. */
