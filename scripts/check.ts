@@ -17,6 +17,7 @@ const STEPS: Record<string, string[][]> = {
   imports: [['scripts/check-imports.ts']],
   files: [['scripts/check-files.ts']],
   generated: [
+    ['scripts/generate-api.ts', '--check'],
     ['scripts/generate-errors.ts', '--check'],
     ['scripts/generate-diagnostics.ts', '--check'],
     ['scripts/generate-scan-rules.ts', '--check'],
