@@ -6,7 +6,7 @@ export interface Measurement {
   p95: number;
   baseline: { id: string; median: number };
   ratio: number;
-  /** The goal of the median or the ratio; null if there is none. */
+  /** The goal of the median or the ratio; null without a goal. */
   goal: string | null;
   /** The reason for missing numbers, in one line; then each number of the row is NaN. */
   failed?: string;

@@ -22,7 +22,7 @@ const bomb = (packed: Buffer, size: number): RawZipEntry => ({ name: 'bomb', met
 
 const CASES: [string, () => Buffer][] = [
   ['H08 declares 49 MiB', () => rawZip([SKILL, bomb(zeros, 49 * MIB)])],
-  ['H08 declares what it is', () => rawZip([SKILL, bomb(zeros, 0xffff_fff0)])],
+  ['H08 declares its true size', () => rawZip([SKILL, bomb(zeros, 0xffff_fff0)])],
   ['H08 in TAR', () => rawTarGz([SKILL, { name: 'bomb', content: Buffer.alloc(60 * MIB) }])],
   [
     'H09',

@@ -9,7 +9,7 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 
 const server = new StdioClientTransport({
   command: process.execPath,
-  // Runs at the best isolation level of this machine, even if that is none.
+  // Runs at the best isolation level of this machine, even without isolation.
   args: [path('../../bin/skillcell.js'), 'mcp', '--descriptor', path('bundle.json'), '--isolation', 'none'],
   env: Object.fromEntries(Object.entries(process.env).map(([name, value = '']) => [name, value])),
 });

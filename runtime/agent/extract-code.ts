@@ -9,7 +9,7 @@ export interface ProgramFile {
   code: string;
 }
 
-/** The program in an answer, or the reason why there is none. `closed` is false if a part of it lacks its closing fence. */
+/** The program in an answer, or the reason why it is missing. `closed` is false if a part of it lacks its closing fence. */
 export type ExtractedCode = { code: string; files: ProgramFile[]; closed: boolean } | { fault: string };
 
 const MAX_FILES = 32;

@@ -33,7 +33,7 @@ function fieldsOfContainer(): string[] {
   return fields;
 }
 
-test('every line of a container has a change that removes it, or a reason why there is none', () => {
+test('every line of a container has a change that removes it, or a reason against one', () => {
   expect(fieldsOfContainer().toSorted()).toEqual(Object.keys(CHANGES_OF_FIELDS).toSorted());
   for (const [field, changes] of Object.entries(CHANGES_OF_FIELDS)) {
     if (typeof changes === 'string') expect(changes, field).not.toBe('');

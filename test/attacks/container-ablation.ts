@@ -20,7 +20,7 @@ export const ALL_CONTAINER_ATTACKS: readonly ContainerAttack[] = [
 export const ALL_CONTAINER_CHANGES: Record<string, ContainerChange> = { ...CONTAINER_CHANGES, ...CALL_CHANGES };
 
 /**
- * The changes for each field of the engine's options; a text gives the reason why there is none. The test of this table fails if a field is added
+ * The changes for each field of the engine's options; a text gives the reason why it is missing. The test of this table fails if a field is added
  * without a change.
  */
 export const CHANGES_OF_FIELDS: Record<string, readonly string[] | string> = {

@@ -99,7 +99,7 @@ describe('packagesReady()', () => {
     writeFileSync(join(folder, path), JSON.stringify(value));
   }
 
-  it('requires an installation if there is none, or one of another lock', () => {
+  it('requires an installation if it is missing or belongs to another lock', () => {
     write('package-lock.json', lock);
     expect(packagesReady(folder)).toBe(false);
     write('node_modules/.package-lock.json', {

@@ -487,7 +487,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(next.diagnostics).toMatchObject([
       {
         code: 'session.lost',
-        message: expect.stringMatching(/^Between this run and the one before .* with code 3, /) as unknown,
+        message: expect.stringMatching(/^Between this run and the previous one .* with code 3, /) as unknown,
       },
     ]);
     expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: 2, diagnostics: [] });
