@@ -16,6 +16,7 @@ const STEPS: Record<string, string[][]> = {
   format: [[bin('oxfmt/bin/oxfmt'), '--check', '.']],
   imports: [['scripts/check-imports.ts']],
   files: [['scripts/check-files.ts']],
+  english: [['scripts/check-english.ts']],
   generated: [
     ['scripts/generate-api.ts', '--check'],
     ['scripts/generate-errors.ts', '--check'],

@@ -26,8 +26,8 @@ ${rows.join('\n')}
 
 ## Codes of failed calls
 
-A call of a tool that returned no value has one of these codes: as the \`code\` of its \`ToolCallError\`, and in the call's row of the result. The list is
-closed (\`src/contracts/errors/tool-call-codes.ts\`); messages name no path and no error of the host.
+A call of a tool that returned no value has one of these codes: as the \`code\` of its \`ToolCallError\`, and in the call's row of the result.
+The list is closed (\`src/contracts/errors/tool-call-codes.ts\`); messages name no path and no error of the host.
 
 | code | meaning |
 |---|---|

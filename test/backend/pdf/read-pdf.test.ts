@@ -116,7 +116,7 @@ describe('the reader of PDFs', () => {
         asked.push({ isolation, limits });
         throw new SkillcellError('runner.isolation-unmet', 'Cannot start a sandbox: none isolates, got none.');
       },
-      readArtifact: () => Promise.reject(new Error('there is none')),
+      readArtifact: () => Promise.reject(new Error('no artifact')),
     };
     const reader = createPdfReader({ cache, orchestrator: refusing });
     await expect(reader.read(pdfDocument([shown('never seen')]), 'x.pdf')).rejects.toMatchObject({
