@@ -16,7 +16,7 @@ export interface ReadFile {
 
 /** Operations of a mount; a read-only mount has no `write`. */
 export interface MountedFiles {
-  /** All files below a folder, or of the whole mount for an empty path, and diagnostics of those that are left out. */
+  /** All files below a folder, or of the whole mount for an empty path, and diagnostics of the files that are left out. */
   list(folder: string, signal?: AbortSignal): Promise<{ files: MountedFile[]; diagnostics: Diagnostic[] }>;
   /** Undefined if there is no such file. @throws SkillcellError `file.unreadable` if it is too large */
   read(path: string, signal?: AbortSignal): Promise<ReadFile | undefined>;

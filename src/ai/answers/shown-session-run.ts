@@ -7,7 +7,7 @@ import { cutText } from './cut-text.ts';
 
 /** Picture formats that services of models accept. */
 const PICTURES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
-/** Text formats, first those that tell a model most in the fewest characters. */
+/** Text formats by preference: the most meaning in the fewest characters first. */
 const TEXTS = ['text/markdown', 'text/plain', 'application/json', 'text/latex', 'text/html', 'image/svg+xml'];
 const PICTURE_BYTES = 1024 * 1024;
 

@@ -45,7 +45,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
     path: ['skills', 'install'],
     summary: 'restore the locked skills, byte by byte',
     flags: [
-      { name: 'frozen', summary: 'refuse where a skill is not approved' },
+      { name: 'frozen', summary: 'fail if a skill is not approved' },
       CREDENTIAL_FLAG,
       ...PLACE_FLAGS,
       { name: 'force', summary: 'also drop added files, and folders that are no copy of the skill' },

@@ -255,7 +255,7 @@ function secretsOf(server: McpServer): string[] {
  * Lists the tools of a server, from all pages of its list.
  *
  * @param timeoutMs for each page
- * @throws TransportFault for an endless list, or one that is too large
+ * @throws TransportFault for an endless list, or a list that is too large
  */
 async function listTools(client: Client, timeoutMs: number): Promise<Tool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];

@@ -31,7 +31,7 @@ export interface ExplainedSkill {
 }
 
 /**
- * Explains a skill of those that flags name, with the other skills of its id in all places.
+ * Explains a skill of the sources that flags name, with the other skills of its id in all places.
  *
  * @throws SkillcellError as `loadSkills`; `lock.invalid`
  */

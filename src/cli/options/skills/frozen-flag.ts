@@ -10,7 +10,7 @@ export async function frozenLockFile(context: CommandContext): Promise<string | 
   return lockPlace(context).lockFile;
 }
 
-/** The error for references to skills that `--frozen` has left out; undefined if there are none. */
+/** The error for references to skills that `--frozen` has left out; undefined if it has left out none of them. */
 export function unapprovedError(
   cause: SkillcellError,
   refs: readonly string[],

@@ -45,7 +45,7 @@ export async function openSources(
   return await openSkillLibrary({ ...options, stores, gate, cacheDir });
 }
 
-/** Completes changes of skills that were killed halfway: else one skill would be missing silently, and a project would seem to have changed. */
+/** Completes changes of skills that were killed halfway: otherwise a skill would be missing silently, and a project would seem to have changed. */
 export async function recoverSources(names: ReadonlySet<SourceName>, io: Pick<CliIo, 'env' | 'cwd'>): Promise<void> {
   if (names.has('user')) await recoverSkills(join(homeFolder(io.env), '.agents', LOCK_FILE));
   if (names.has('project')) await recoverSkills(join(io.cwd(), LOCK_FILE));

@@ -89,7 +89,7 @@ async function runInSession(
   if (surplus !== undefined) {
     const message = `Cannot call run_code: ${surplus} is for code without a session, got it with one.`;
     throw new SkillcellError('options.invalid', message, {
-      hint: 'Give a session its skills when it is opened; its code reads what it needs from its files.',
+      hint: 'Give a session its skills when it is opened; its code reads its input from its files.',
     });
   }
   const session = sessions.find(id);
