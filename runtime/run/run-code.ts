@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import type { Diagnostic } from '../../src/contracts/errors/diagnostic.ts';
 import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
 import type { CancelReason } from '../../src/protocol/messages/messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
@@ -11,6 +11,7 @@ import { type EndCause, type ProgramEnding, watchEnding } from './program/progra
 import { readProgramError, readProgramValue } from './program/program-report.ts';
 import type { RunInput, RunSurroundings } from './program/run-input.ts';
 import type { RunOutcome } from './run-outcome.ts';
+import { endDoubts } from './end-doubts.ts';
 import { watchMemory } from './watch/memory-watch.ts';
 import { startWatches } from './watch/run-watches.ts';
 import { placeProgram, startProgram } from './program/start-program.ts';
@@ -60,7 +61,10 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   for (const stream of [executor.stdin, executor.messagesIn, executor.messagesOut]) stream.destroy();
   // The program's last output may be read only after its end.
   const judged = cause === 'itself' && capture.overTotal() ? 'output' : cause;
-  return { ...gather(input, around, { ending, cause: judged, capture, found: doubts(dead, whole) }), runMs };
+  return {
+    ...gather(input, around, { ending, cause: judged, capture, found: endDoubts('program', dead, whole) }),
+    runMs,
+  };
 }
 
 /** Causes that may hide exceeded memory. */
@@ -98,20 +102,6 @@ async function hearLastWords({ saidAll, over }: ProgramEnding): Promise<void> {
   const overdue = (): undefined => undefined;
   await withinDeadline(saidAll, { limitMs: PIPE_GRACE_MS, overdue });
   await withinDeadline(over, { limitMs: KILL_TIMEOUT_MS, overdue });
-}
-
-/** Diagnostics of doubts about processes and output after the end of a run. */
-function doubts(dead: boolean, whole: boolean): Diagnostic[] {
-  const found: Diagnostic[] = [];
-  if (!dead) {
-    const message = 'Some processes of the program could not be ended in time; they end with the sandbox.';
-    found.push(diagnostic('processes.left', message));
-  }
-  if (!whole) {
-    const message = 'More output may follow: a process that was not found or did not end in time still held its pipe.';
-    found.push(diagnostic('output.incomplete', message));
-  }
-  return found;
 }
 
 /** Combines the reports, the output and the files of a finished run. */

@@ -6,6 +6,7 @@ import type { SessionReply, SessionRequest } from '../../src/protocol/messages/s
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import { fittingLineEnds, withoutMark } from '../run/fitting-line-ends.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
+import { endDoubts } from '../run/end-doubts.ts';
 import { judge } from '../run/judge-run.ts';
 import { captureOutput } from '../run/output-capture.ts';
 import type { EndCause } from '../run/program/program-ending.ts';
@@ -99,7 +100,7 @@ export async function runCell(
     ...diagnostics,
     ...lateVariables(executor.language, cell.env ?? {}),
     ...lossOf(isKept, interpreter),
-    ...doubts(dead, whole),
+    ...endDoubts('session', dead, whole),
     ...report.diagnostics,
   ];
   const left = answered.fields === undefined ? hasExited(interpreter) : isLeaving(answered.fields);
@@ -224,15 +225,6 @@ function lossOf(isKept: boolean, { end }: Interpreter): Diagnostic[] {
     end === undefined ? '' : end.signal === null ? ` with code ${end.code ?? 'unknown'}` : ` by ${end.signal}`;
   return [
     diagnostic('session.lost', `The interpreter ended${how}, and the definitions of the session's runs are lost.`),
-  ];
-}
-
-function doubts(dead: boolean, whole: boolean): Diagnostic[] {
-  const left = 'Some processes of the session could not be ended in time; they end with the sandbox.';
-  const open = 'More output may follow: a process that was not found or did not end in time still held its pipe.';
-  return [
-    ...(dead ? [] : [diagnostic('processes.left', left)]),
-    ...(whole ? [] : [diagnostic('output.incomplete', open)]),
   ];
 }
 
