@@ -83,7 +83,7 @@ export const ARGUMENT_RULES: readonly ArgumentRule[] = [
   },
   {
     names: ['personality'],
-    why: 'Ask for the personality or set the usual one; address randomisation stays on.',
+    why: 'Query the personality or set a usual value; address randomisation stays on.',
     allowWhen: [PERSONALITY_LINUX, PERSONALITY_UNAME26, PERSONALITY_QUERY].map((value) => [equals(0, value)]),
   },
   { names: ['mknod'], why: 'Files, fifos and sockets, but no devices.', allowWhen: fileTypeAt(1) },

@@ -58,7 +58,7 @@ export const SECCOMP_GROUPS: readonly SeccompGroup[] = [
   ),
   group(
     'signals',
-    'Handle and send signals; the pid namespace or the other user id decides to whom.',
+    'Handle and send signals; the pid namespace or the other user id limits the targets.',
     `rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait rt_sigqueueinfo
      rt_tgsigqueueinfo sigaltstack kill tkill tgkill pidfd_send_signal pause signalfd signalfd4`,
   ),
@@ -77,13 +77,13 @@ export const SECCOMP_GROUPS: readonly SeccompGroup[] = [
   ),
   group(
     'sockets',
-    'Use sockets that the rule for socket let through; Node asks for getsockname at each start.',
+    'Use sockets that the rule for socket allows; Node calls getsockname at each start.',
     `bind connect listen accept accept4 shutdown getsockname getpeername getsockopt setsockopt
      sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg`,
   ),
   group(
     'identity',
-    'Ask who one is, and drop privileges: the supervisor of a container starts user code so.',
+    'Query user ids, and drop privileges: the supervisor of a container starts user code this way.',
     `getuid geteuid getgid getegid getresuid getresgid getgroups setuid setgid setreuid setregid
      setresuid setresgid setfsuid setfsgid setgroups capget capset`,
   ),

@@ -54,7 +54,7 @@ async function baseOf(engine: Docker): Promise<string> {
     const name = (RepoTags ?? []).find((tag) => tag.startsWith('skillcell-base:') || tag === 'node:24-bookworm-slim');
     if (name !== undefined && layers.join().startsWith((await layersOf(name)).join())) return name;
   }
-  throw new Error('no image is the base of ours');
+  throw new Error('the base of the image is missing');
 }
 
 dockerTest('the image has no files of the package manager and no logs', {}, async () => {
