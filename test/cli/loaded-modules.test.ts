@@ -96,8 +96,10 @@ describe('the modules of a command', () => {
     const zod = files.filter((path) => /^node_modules\/zod\/(?!mini\/|v4\/(?:mini|core|locales)\/)/.test(path));
     expect(zod).toEqual([]);
     // One short file checks at the edge whether a value can be a schema.
-    const ofTools = files.filter((path) => /^src\/(?:broker\/tool-(?:schema|stubs)|decision|mcp)\//.test(path));
-    expect(ofTools).toEqual(['src/tools/schema/is-plain-object.ts']);
+    const ofTools = files.filter((path) =>
+      /^src\/(?:tools\/(?:schema|declarations)|models\/decision|mcp)\//.test(path),
+    );
+    expect(ofTools.toSorted()).toEqual(['src/tools/schema/is-plain-object.ts', 'src/tools/schema/schema-source.ts']);
   });
 
   it('include no package for spans, even if the process records them', async () => {
@@ -128,7 +130,7 @@ describe('the modules of a command', () => {
     expect(packages.filter((name) => clients.test(name))).toEqual([]);
     expect(
       files.filter((path) =>
-        /^src\/(?:outgoing|archives|stores\/(?:s3|git|web|mcp|archive)|library\/(?:search|sources|install))\//.test(
+        /^src\/(?:outgoing|archives|library\/(?:stores\/(?:s3|git|web|mcp|archive)|search|sources|install))\//.test(
           path,
         ),
       ),
