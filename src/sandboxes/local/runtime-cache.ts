@@ -17,7 +17,6 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { execa } from 'execa';
 import { makeFolders } from '../../durable/make-folders.ts';
 import { defaultCacheFolder } from '../../durable/user-folders.ts';
 import { pruneRuntimeCache } from './prune-runtime-cache.ts';
@@ -66,6 +65,7 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     await placeNode(cacheRoot, nodeId, join(fresh, 'bin', 'node'));
     await writeFile(join(fresh, FILTER), filter);
     await mkdir(join(fresh, CODE_CACHE));
+    const { execa } = await import('execa');
     // If this fails, every start compiles the entry again: slower, but otherwise the same.
     await execa(join(fresh, 'bin', 'node'), [join(fresh, 'compile-ahead.cjs'), join(fresh, CODE_CACHE)], {
       timeout: COMPILE_MS,

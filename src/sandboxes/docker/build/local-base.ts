@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { execa } from 'execa';
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { callEngine } from '../engine/engine.ts';
@@ -32,6 +31,7 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
   }
   await requireMmdebstrap();
   onProgress(`base: making ${name} with mmdebstrap, about a minute`);
+  const { execa } = await import('execa');
   const maker = execa(
     'mmdebstrap',
     ['--variant=minbase', `--include=${packages.join(',')}`, '--quiet', DEBIAN_RELEASE, '-'],
@@ -73,6 +73,7 @@ function unmade(reason: unknown): SkillcellError {
 }
 
 async function requireMmdebstrap(): Promise<void> {
+  const { execa } = await import('execa');
   const { failed } = await execa('mmdebstrap', ['--version'], { reject: false, stdin: 'ignore' });
   if (!failed) return;
   throw new SkillcellError('image.build-failed', 'Cannot make a base image: mmdebstrap is not installed.', {
