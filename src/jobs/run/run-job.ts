@@ -4,19 +4,24 @@ import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import { ERROR_REGISTRY, type ErrorCode } from '../../contracts/errors/error-registry.ts';
 import type { JobResult, ResultSkills } from '../../contracts/jobs/result.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
-import type { SandboxMessage } from '../../protocol/messages/messages.ts';
+import type { HostMessage, SandboxMessage } from '../../protocol/messages/messages.ts';
 import type { EmitEvent } from '../events/event-stream.ts';
 import { createLimiter } from '../../protocol/limiter.ts';
 import { createJobEnding } from '../result/job-ending.ts';
 import { judgeResult } from '../result/judge-result.ts';
 import { jobResult } from '../result/job-result.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
-import { receiveArtifacts, type ArtifactCollector } from '../result/receive-artifacts.ts';
+import { type ArtifactCollector, receiveArtifacts } from '../result/receive-artifacts.ts';
 import type { SandboxSession } from '../supply/sandbox-session.ts';
 import type { RunGround, SandboxRuns } from './run-ground.ts';
-import { sendJob } from './send-job.ts';
 import { settleResult } from '../result/settle-result.ts';
 import type { TraceSpan } from '../tracing/trace-span.ts';
+import type { StreamWriter } from '../../protocol/channel/channel.ts';
+import { writeTar } from '../../protocol/files/tar.ts';
+import { readInputFiles } from '../prepare/input-files.ts';
+import { sendSkills } from '../prepare/skill-archives.ts';
+
+const MIB = 1024 * 1024;
 
 /** Bytes of results under way to one sandbox. */
 const RESULT_BYTES = 32 * 1024 * 1024;
@@ -148,4 +153,24 @@ function throwModelFailure({ runs, ground }: JobRun): void {
   const failure = runs.modelFailure;
   if (failure !== undefined && failure.name !== 'ModelTimeout' && ground.ending.canceledFor === undefined)
     throw failure;
+}
+
+/** Sends a job with its skills, files and stdin to its sandbox, with backpressure. */
+async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<void> {
+  const { trees, files, stdin } = job;
+  const open = (isNeeded: boolean): StreamWriter | undefined => (isNeeded ? channel.openStream() : undefined);
+  const globals = channel.openStream();
+  const writers = { skills: open(trees.size > 0), files: open(files.length > 0), stdin: open(stdin !== undefined) };
+  const numbers = Object.entries(writers).flatMap(([name, writer]) =>
+    writer === undefined ? [] : [[name, writer.number]],
+  );
+  channel.send({ type: 'start', globals: globals.number, ...Object.fromEntries(numbers) } satisfies HostMessage);
+  await globals.write(Buffer.from(JSON.stringify(job.globals)));
+  globals.end();
+  if (writers.skills !== undefined) await sendSkills(trees, writers.skills);
+  if (writers.files !== undefined) await writeTar(readInputFiles(files, job.limits.workspaceMib * MIB), writers.files);
+  if (writers.stdin !== undefined && stdin !== undefined) {
+    await writers.stdin.write(stdin);
+    writers.stdin.end();
+  }
 }
