@@ -163,9 +163,9 @@ describe('blocks that no test runs', () => {
     );
     expect(notRun).toMatchInlineSnapshot(`
       [
-        "README.md: npm start    # the quick start: what a sandbox refuses, and a report on a real table with and without a skill (a test of its own runs the quick start, and this is one of the tests)",
         "README.md: npm install skillcell (a test of its own packs, installs and imports the package)",
-        "README.md: sudo apt-get install bubblewrap util-linux    # level namespace, for development; python3 for Python jobs (it changes the machine)",
+        "README.md: sudo apt-get install bubblewrap util-linux    # level namespace; python3 for Python jobs (it changes the machine)",
+        "README.md: npm start    # the quick start: refused attacks, and a report on a real table with and without a skill (a test of its own runs the quick start, and this is one of the tests)",
         "README.md: export SKILLCELL_MODEL=anthropic/claude-sonnet-4-5 ANTHROPIC_API_KEY=… (it asks a paid model)",
         "README.md: { "mcpServers": { (another program reads it)",
         "docs/ai-sdk.md: import { isStepCount, tool, ToolLoopAgent } from 'ai'; (it asks a paid model)",
