@@ -40,10 +40,12 @@ export function createProgramRuns(agent: AgentModel): SandboxRuns {
   return {
     begin: (ground) => void (begun = beginRuns(ground, agent)),
     message: (message) => takeMessage(started(), message),
-    async call(call, signal) {
+    call(call, signal) {
       const { traffic, broker, ground } = started();
-      await answerCall(traffic, call, signal);
-      if (broker.exhausted !== undefined) ground.ending.cancel('calls');
+      // Not async: a breach of the protocol is thrown to the reader of the channel, which closes it.
+      return answerCall(traffic, call, signal).then(() => {
+        if (broker.exhausted !== undefined) ground.ending.cancel('calls');
+      });
     },
     expectsBlock: (sha256) => started().requests.isExpected(sha256),
     end: () => begun?.output.flush(),

@@ -61,7 +61,7 @@ const MAX_SKILLS = 5_000;
  *
  * const headers = { authorization: 'Bearer …' };
  * const store = createMcpStore({ url: 'https://docs.example.com/mcp', headers, kind: 'user', cache: openTreeCache('cache') });
- * No request is sent before the first call.
+ * // No request is sent before the first call.
  * console.log(store.id);
  * // prints: mcp:https://docs.example.com/mcp
  * ```
