@@ -51,7 +51,7 @@ const RUNNERS: ReadonlyMap<string, (input: unknown) => Record<string, unknown>> 
 /**
  * Reads every JSON file of a folder of vectors.
  *
- * @throws Error when the folder can't be read, holds no JSON file, or a file has another form
+ * @throws Error when the folder can't be read, holds no JSON file, or a file has an invalid form
  */
 export function readVectors(folder: string): VectorFile[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
@@ -64,7 +64,7 @@ export function readVectors(folder: string): VectorFile[] {
   });
 }
 
-/** One key in which a case differs. */
+/** One key with different values. */
 export interface Difference {
   key: string;
   expected: unknown;
@@ -74,12 +74,12 @@ export interface Difference {
 /**
  * Runs one case.
  *
- * @returns the differences; none when the case passes
- * @throws Error when nobody knows how to run it
+ * @returns the differences; empty when the case passes
+ * @throws Error when its file is unknown
  */
 export function runVector(file: string, vector: VectorCase): Difference[] {
   const run = RUNNERS.get(file);
-  if (run === undefined) throw new Error(`No test knows how to run the cases of ${file}.json.`);
+  if (run === undefined) throw new Error(`The cases of ${file}.json are unknown.`);
   const actual = run(vector.input);
   return Object.entries(vector.expect)
     .filter(([key, expected]) => !(Object.hasOwn(actual, key) && isDeepStrictEqual(plain(actual[key]), expected)))
