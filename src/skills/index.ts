@@ -20,6 +20,7 @@ export { digestOf } from './text/digest.ts';
 export { exportRuntimeGlobals, type ExportedGlobals, type ExportJob } from './export-runtime-globals.ts';
 export type { ReadRange, SkillFileContent } from './load/files/read-skill-file.ts';
 export type * from './subsystem.ts';
+export type { Call } from '../contracts/skills/store.ts';
 export type * from '../contracts/skills/descriptor.ts';
 export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from '../contracts/errors/diagnostic.ts';
 export type { ErrorCode, ErrorEntry } from '../contracts/errors/error-registry.ts';

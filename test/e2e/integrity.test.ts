@@ -129,6 +129,8 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     const guarded = new Proxy(subsystem, {
       get(target, key) {
         if (accepted) throw new Error('the host\u2019s skills were used after the job was accepted');
+        // The skills are whole already.
+        if (key === 'withWhole') return async () => guarded;
         if (key === 'buildSkillsInstructionBlock') {
           return (...args: Parameters<typeof real>) => {
             rendered += 1;
