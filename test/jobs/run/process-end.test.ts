@@ -12,7 +12,8 @@ import { LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { ownContainers } from '../../fixtures/own-containers.ts';
 import { sandboxLeftovers } from '../../fixtures/sandbox-leftovers.ts';
 
-const source = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
+const source = (path: string): string =>
+  JSON.stringify(fileURLToPath(new URL(`../../../src/${path}`, import.meta.url)));
 
 let folder: string;
 beforeAll(() => {

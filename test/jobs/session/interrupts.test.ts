@@ -43,7 +43,8 @@ await asyncio.gather(*all)`,
 const READS_A_PIPE = `import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 execFileSync('mkfifo', ['pipe']);
-spawn('sh', ['-c', "trap '' INT; sleep 1.5; echo hello > pipe"]);
+spawn('sh', ['-c', "trap '' INT; sleep 2; echo hello > pipe"]);
+console.log('reads');
 readFileSync('pipe');
 console.log('read');
 for (;;) {}`;
@@ -81,10 +82,15 @@ describe.each(ALL_LEVELS)('a session at level %s', (level) => {
   it('in javascript is stopped as soon as a blocking call returns', async (context) => {
     requireEachLevel(context, level);
     await using session = await open(level, { limits: { graceMs: 20_000 } });
-    const { result } = session.stream(READS_A_PIPE);
-    await pause(300);
+    const stream = session.stream(READS_A_PIPE);
+    for await (const event of stream) if (event.type === 'output') break;
+    await pause(100);
     session.interrupt();
-    expect(await result).toMatchObject({ outcome: 'canceled', state: 'kept', stdout: { text: 'read\n' } });
+    expect(await stream.result).toMatchObject({
+      outcome: 'canceled',
+      state: 'kept',
+      stdout: { text: 'reads\nread\n' },
+    });
     expect(await session.run('6 * 7')).toMatchObject({ value: 42, epoch: 1 });
   });
 
