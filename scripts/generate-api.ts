@@ -15,7 +15,8 @@ const ENTRIES: Readonly<Record<string, string>> = {
 };
 /** Longest type that a cell shows. */
 const TYPE_CHARACTERS = 120;
-const FORMAT = ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
+const FORMAT: ts.TypeFormatFlags =
+  ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
 
 /** A function, class or method. */
 interface ApiRow {
