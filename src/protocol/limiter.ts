@@ -61,10 +61,11 @@ export function createLimiter({ room, queue = Number.POSITIVE_INFINITY }: Limite
     },
     async run(work) {
       const leave = await limiter.enter();
+      if (leave === undefined) throw new Error('Cannot do the work: the queue is full.');
       try {
         return await work();
       } finally {
-        leave?.();
+        leave();
       }
     },
     async enter({ weight = 1, size = weight, signal } = {}) {

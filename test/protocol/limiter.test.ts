@@ -27,6 +27,7 @@ describe('createLimiter()', () => {
     const leave = await limiter.enter({ size: 100 });
     const waiting = limiter.enter({ size: 10 });
     expect(await limiter.enter({ size: 1 })).toBeUndefined();
+    await expect(limiter.run(async () => 1)).rejects.toThrow('the queue is full');
     leave?.();
     leave?.();
     (await waiting)?.();

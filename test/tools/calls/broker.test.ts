@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { createBroker, type Broker, type BrokerOptions } from '../../../src/tools/calls/broker.ts';
 import type { ToolCallCode } from '../../../src/contracts/errors/tool-call-codes.ts';
-import type { BrokerCall, BrokerReply } from '../../../src/tools/calls/broker-call.ts';
+import { type BrokerCall, type BrokerReply, TOOL_JSON_BYTES } from '../../../src/tools/calls/broker-call.ts';
 import { deferred } from '../../fixtures/deferred.ts';
 import { until } from '../../fixtures/until.ts';
 import { describeTool, offerTool, type OfferedTool } from '../../../src/tools/define/offered-tool.ts';
@@ -482,4 +482,30 @@ describe('attacks', () => {
     );
     expect(await broker.call(tool(3, 'big'), { signal: live })).toEqual(refused('tool.invalid-result', /bigint/));
   });
+});
+
+test('names a known tool to the surroundings of its call, and no made-up one', async () => {
+  const seen: unknown[] = [];
+  const broker = await brokerWith(
+    { known: () => 1 },
+    { aroundCall: (called, make) => (seen.push(called.name), make()) },
+  );
+  await broker.call(tool(1, 'known'), { signal: live });
+  await broker.call(tool(2, 'made-up'), { signal: live });
+  expect(seen).toEqual(['known', undefined]);
+});
+
+test('refuses arguments that are too large before the tool is asked', async () => {
+  let asked = 0;
+  const broker = await brokerWith({ big: () => (asked += 1) });
+  const reply = await broker.call(tool(1, 'big', { text: 'x'.repeat(TOOL_JSON_BYTES) }), { signal: live });
+  expect(reply).toEqual(refused('tool.too-large', /not acceptable/));
+  expect(asked).toBe(0);
+});
+
+test('lists the effects of calls with their arguments', async () => {
+  const write = { description: 'Writes.', effect: 'write' as const, execute: () => 1 };
+  const broker = await brokerWith({ pay: write }, { repeats: true });
+  await broker.call(tool(1, 'pay', { euro: 5 }), { signal: live });
+  expect(broker.effects()).toEqual(['pay({"euro":5})']);
 });
