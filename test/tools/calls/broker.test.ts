@@ -487,7 +487,7 @@ describe('attacks', () => {
 test('names a known tool to the surroundings of its call, and no made-up one', async () => {
   const seen: unknown[] = [];
   const broker = await brokerWith(
-    { known: () => 1 },
+    { known: async () => 1 },
     { aroundCall: (called, make) => (seen.push(called.name), make()) },
   );
   await broker.call(tool(1, 'known'), { signal: live });
@@ -497,14 +497,14 @@ test('names a known tool to the surroundings of its call, and no made-up one', a
 
 test('refuses arguments that are too large before the tool is asked', async () => {
   let asked = 0;
-  const broker = await brokerWith({ big: () => (asked += 1) });
+  const broker = await brokerWith({ big: async () => (asked += 1) });
   const reply = await broker.call(tool(1, 'big', { text: 'x'.repeat(TOOL_JSON_BYTES) }), { signal: live });
   expect(reply).toEqual(refused('tool.too-large', /not acceptable/));
   expect(asked).toBe(0);
 });
 
 test('lists the effects of calls with their arguments', async () => {
-  const write = { description: 'Writes.', effect: 'write' as const, execute: () => 1 };
+  const write = { description: 'Writes.', effect: 'write' as const, execute: async () => 1 };
   const broker = await brokerWith({ pay: write }, { repeats: true });
   await broker.call(tool(1, 'pay', { euro: 5 }), { signal: live });
   expect(broker.effects()).toEqual(['pay({"euro":5})']);
