@@ -2,7 +2,12 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { createBroker, type Broker, type BrokerOptions } from '../../../src/tools/calls/broker.ts';
 import type { ToolCallCode } from '../../../src/contracts/errors/tool-call-codes.ts';
-import { type BrokerCall, type BrokerReply, TOOL_JSON_BYTES } from '../../../src/tools/calls/broker-call.ts';
+import {
+  type BrokerCall,
+  type BrokerReply,
+  MODEL_CALL,
+  TOOL_JSON_BYTES,
+} from '../../../src/tools/calls/broker-call.ts';
 import { deferred } from '../../fixtures/deferred.ts';
 import { until } from '../../fixtures/until.ts';
 import { describeTool, offerTool, type OfferedTool } from '../../../src/tools/define/offered-tool.ts';
@@ -508,4 +513,14 @@ test('lists the effects of calls with their arguments', async () => {
   const broker = await brokerWith({ pay: write }, { repeats: true });
   await broker.call(tool(1, 'pay', { euro: 5 }), { signal: live });
   expect(broker.effects()).toEqual(['pay({"euro":5})']);
+});
+
+test('refuses a request to the model that is not JSON', async () => {
+  let asked = 0;
+  const model = { id: 'm', generate: async () => ((asked += 1), { text: '' }) } as unknown as BrokerOptions['model'];
+  const broker = await brokerWith({}, { model });
+  const call: BrokerCall = { id: 1, target: 'model', name: MODEL_CALL, args: { messages: () => 1 } };
+  const reply = await broker.call(call, { signal: live });
+  expect(reply).toEqual(refused('tool.invalid-arguments', /the request is not acceptable/));
+  expect(asked).toBe(0);
 });
