@@ -6,12 +6,13 @@ import type {
   CallRow,
   CallTotal,
   JobResult,
+  OmittedFile,
   OutputText,
   ProgramError,
   ResultSkills,
 } from '../../contracts/jobs/result.ts';
 import type { SessionResult, SessionRun } from '../../contracts/jobs/session.ts';
-import { NO_USAGE } from '../../contracts/jobs/usage.ts';
+import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
 import type { SandboxResult } from '../../protocol/messages/messages.ts';
 import type { CellResult } from '../../protocol/messages/session-messages.ts';
 import { type MissingOutput, missingError, missingOutputs } from '../../protocol/messages/missing-outputs.ts';
@@ -71,8 +72,10 @@ export function jobResult(state: EndedJob): JobResult {
   const said = ran?.said;
   const told = said ?? ended;
   const omitted = [...(said?.omitted ?? []), ...(ran?.artifacts.omitted ?? [])];
-  const missing = missingOf(job, ran);
-  const { outcome, limit, error } = 'ran' in state ? keptContract(judge(state.ran), missing) : state.ended;
+  const missing = missingOf(job, ran, omitted);
+  // The counters of the kernel, or the sandbox's own where the runner has none.
+  const counted = ran === undefined ? NO_USAGE : (ran.sandbox.sandbox.usage?.() ?? ran.said.usage ?? NO_USAGE);
+  const { outcome, limit, error } = 'ran' in state ? keptContract(judge(state.ran, counted), missing) : state.ended;
   return {
     jobId: accepted.jobId,
     kind: accepted.kind,
@@ -95,7 +98,7 @@ export function jobResult(state: EndedJob): JobResult {
     skills: ran === undefined ? (ended?.skills ?? NO_SKILLS) : withLoadedSkills(ran.skills ?? NO_SKILLS, job),
     ...(job?.match === undefined ? {} : { match: job.match }),
     sources: sourcesOf(state),
-    usage: usageOf(ran),
+    usage: usageOf(ran, counted),
     diagnostics: [
       ...(job?.diagnostics ?? []),
       ...(ran === undefined ? [] : [...ran.diagnostics, ...ran.sandbox.sandbox.diagnostics, ...ran.said.diagnostics]),
@@ -169,14 +172,17 @@ export function unreportedRun(
 }
 
 /** Declared outputs that did not arrive as artifacts. */
-function missingOf(job: PreparedJob | undefined, ran: RanJob | undefined): MissingOutput[] {
+function missingOf(
+  job: PreparedJob | undefined,
+  ran: RanJob | undefined,
+  omitted: readonly OmittedFile[],
+): MissingOutput[] {
   if (job === undefined) return [];
   const { expect, codegen } = job.globals.JOB;
   if (ran === undefined) return expect.map((path) => ({ path }));
   // A dry run makes no files, so none are missing.
   const expected = codegen?.dryRun === true ? [] : expect;
-  const omitted = [...ran.said.omitted, ...ran.artifacts.omitted];
-  return missingOutputs(expected, new Set(ran.artifacts.artifacts.map(({ path }) => path)), { omitted });
+  return missingOutputs(expected, new Set(ran.artifacts.artifacts.map(({ path }) => path)), { omitted: [...omitted] });
 }
 
 /** The contract, if the job must deliver files, a value, or both. */
@@ -208,21 +214,14 @@ function sourcesOf(state: EndedJob): SourceRow[] {
   return [...pool, ...(job?.disclosure?.pool ?? []).filter(({ sid }) => !known.has(sid))];
 }
 
-function usageOf(ran: RanJob | undefined): JobResult['usage'] {
+function usageOf(ran: RanJob | undefined, { cpuMs, maxRssBytes }: SandboxUsage): JobResult['usage'] {
   if (ran === undefined) return { wallMs: null, cpuMs: null, maxRssBytes: null, startMs: null, warm: false };
-  const { cpuMs, maxRssBytes } = kernelUsage(ran);
   const { wallMs, sandbox, warm } = ran;
   return { wallMs: round(wallMs), cpuMs: rounded(cpuMs), maxRssBytes, startMs: rounded(sandbox.startMs), warm };
 }
 
-/** Counters of the kernel; the sandbox's own report if the runner reads none. */
-function kernelUsage({ sandbox, said }: RanJob): typeof NO_USAGE {
-  return sandbox.sandbox.usage?.() ?? said.usage ?? NO_USAGE;
-}
-
 /** The verdict. Facts that only the host knows take precedence over the sandbox's report. */
-function judge(ran: RanJob): Verdict {
-  const { said, runs, budget } = ran;
+function judge({ said, runs, budget }: RanJob, { pidsRefused }: SandboxUsage): Verdict {
   const { outcome, limit, error } = said;
   const { modelFailure, exhausted } = runs;
   if (modelFailure?.name === 'ModelTimeout')
@@ -234,8 +233,7 @@ function judge(ran: RanJob): Verdict {
   if (limit === 'calls' && error === undefined && exhausted !== undefined)
     return { outcome, limit, error: overBudget(exhausted) };
   const given = error === undefined ? {} : { error };
-  if (outcome === 'failed' && (kernelUsage(ran).pidsRefused ?? 0) > 0)
-    return { outcome: 'limit', limit: 'pids', ...given };
+  if (outcome === 'failed' && (pidsRefused ?? 0) > 0) return { outcome: 'limit', limit: 'pids', ...given };
   return { outcome, ...(limit === undefined ? {} : { limit }), ...given };
 }
 

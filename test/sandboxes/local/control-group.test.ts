@@ -11,6 +11,7 @@ import {
   listControlGroups,
   type ControlGroup,
 } from '../../../src/sandboxes/local/control-group.ts';
+import { requireHere } from '../../fixtures/describe-with.ts';
 import { until } from '../../fixtures/until.ts';
 
 const MIB = 1024 * 1024;
@@ -22,7 +23,7 @@ describe('a control group', () => {
   let children: ChildProcess[];
 
   beforeEach((context) => {
-    context.skip(controlGroupLayout() === null, 'this user may not create control groups here');
+    requireHere(context, controlGroupLayout() === null ? 'control groups that this user may create' : undefined);
     name = `test-${process.pid}-${Math.random().toString(36).slice(2)}`;
     group = createControlGroup(name, LIMITS);
     children = [];

@@ -53,11 +53,11 @@ export async function connectEngine({ host }: EngineOptions = {}): Promise<Docke
 /**
  * Calls the engine with a deadline, because a hanging engine neither answers nor closes.
  *
- * @param what the action for error messages: "start a container"
+ * @param action named by error messages, such as "start a container"
  * @throws SkillcellError `engine.unavailable` without an answer, `engine.failed` if the engine refuses
  */
 export async function callEngine<T>(
-  what: string,
+  action: string,
   call: (signal: AbortSignal) => Promise<T>,
   limitMs: number = CALL_MS,
   signal?: AbortSignal,
@@ -77,7 +77,7 @@ export async function callEngine<T>(
       },
     );
   } catch (cause) {
-    throw engineError(what, cause as EngineFault);
+    throw engineError(action, cause as EngineFault);
   }
 }
 
