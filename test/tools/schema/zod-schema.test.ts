@@ -40,6 +40,15 @@ it('skills.run_script names the most arguments', async () => {
   });
 });
 
+it('advice keeps the dots of a path, and loses its full stop', async () => {
+  const schema = z.strictObject({
+    place: z.strictObject({ city: z.optional(z.string()), zip: z.optional(z.string()) }),
+  });
+  expect(await compileZodSchema(schema, 'input').check({ place: { unrelated: 1 } })).toEqual({
+    fault: 'there is no field place.unrelated, got 1. There are place.city, place.zip',
+  });
+});
+
 it('a message of the schema itself stays', async () => {
   const schema = z.object({ name: z.string().check(z.refine((name) => name !== 'x', 'must not be x')) });
   expect(await compileZodSchema(schema, 'input').check({ name: 'x' })).toEqual({ fault: 'name: must not be x' });
