@@ -38,7 +38,7 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
 /** Never tried: they measure, need parts that a copy of the checkout lacks, or test everything at once. */
 const NEVER = /^test\/(chaos|e2e|scripts|fixtures)\/|docker-|\/docker\/(kernel|other|data)/;
 /** Tests that start sandboxes, servers or programs, or write many files. */
-export const SLOW: RegExp = /^test\/(archives|attacks|backend|cli|jobs|library|outgoing|sandboxes)\//;
+export const SLOW: RegExp = /^test\/(ai|archives|attacks|backend|cli|fidelity|jobs|library|mcp|outgoing|sandboxes)\//;
 /** Code whose effects appear only inside a sandbox. */
 const ONLY_IN_A_SANDBOX = /^runtime\/(?!agent\/)/;
 const MOST_NEAR = 8;

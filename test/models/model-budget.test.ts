@@ -67,3 +67,9 @@ it('counts one token for four bytes of UTF-8 if a service reports no usage', () 
   expect(budget.admit(ask('éé')).maxOutputTokens).toBe(1);
   expect(() => budget.admit(ask('a'))).toThrow(BudgetReachedError);
 });
+
+it('refuses a request once its answers have used every token', () => {
+  const budget = createModelBudget({ outputTokens: 10 });
+  budget.spend(budget.admit(ask('a')), answer('y', null, 10));
+  expect(() => budget.admit(ask('a'))).toThrow('may be answered with 10 tokens');
+});

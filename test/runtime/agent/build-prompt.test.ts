@@ -34,6 +34,12 @@ describe('buildPrompt()', () => {
     expect([said(input.tools), said([])]).toEqual([true, false]);
   });
 
+  test('lists further skills only if there are some', () => {
+    const heading = 'Skills that there are:';
+    expect(buildPrompt({ ...input, otherSkills: 'public.chart\n' }).user).toContain(`${heading}\npublic.chart\n`);
+    expect(buildPrompt(input).user).not.toContain(heading);
+  });
+
   test('without skills there is no block at all', () => {
     const { system } = buildPrompt({ ...input, instructionBlock: '' });
     expect(system).not.toMatch(/skill(?!cell)/i);

@@ -243,3 +243,10 @@ test('a hostile answer of 2 MiB is read in linear time', () => {
   });
   expect(takenMs).toBeLessThan(10_000);
 });
+
+test('extractCode() refuses two files of an answer at one place', () => {
+  const file = (path: string): string => lines(`${F}txt file=${path}`, 'text', F);
+  const program = lines(`${F}js`, 'run();', F);
+  expect(faultOf(lines(program, file('a.txt'), file('a.txt')))).toMatch(/it is there already, got "a\.txt"/);
+  expect(faultOf(lines(program, file('a'), file('a/b.txt')))).toMatch(/it is there already, got "a\/b\.txt"/);
+});

@@ -45,3 +45,10 @@ test('a late end of a call of an earlier attempt is still recorded', () => {
   late.done({ ok: true, value: 'late' });
   expect(record.call('shop.order', 1, [], []).earlier).toMatchObject({ state: 'done', reply: { value: 'late' } });
 });
+
+test('calls with other arguments are other calls', () => {
+  const record = createEffectRecord();
+  make(record, { euro: 5 }, 0);
+  record.nextAttempt();
+  expect([isKept(record, { euro: 6 }), isKept(record, { euro: 5 })]).toEqual([false, true]);
+});
