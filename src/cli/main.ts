@@ -1,4 +1,4 @@
-import { packageVersion } from '../contracts/package-version.ts';
+import { packageVersion } from '../contracts/package-root.ts';
 import type { CliIo } from './terminal/cli-io.ts';
 import { createCliOutput } from './terminal/cli-output.ts';
 import { helpText } from './command-line/help-text.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { StoreItem } from '../../contracts/skills/store.ts';
-import { packageVersion } from '../../contracts/package-version.ts';
+import { packageVersion } from '../../contracts/package-root.ts';
 import { readChecked, writeChecked } from '../stores/cache/checked-file.ts';
 import { folderOf } from './cache-part.ts';
 import type { TreeCache } from '../stores/cache/tree-cache.ts';

@@ -14,7 +14,7 @@ import { followedSkills } from '../../options/skills/job-skills.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
-import { packageVersion } from '../../../contracts/package-version.ts';
+import { packageVersion } from '../../../contracts/package-root.ts';
 
 const MIB = 1024 * 1024;
 const POOL = { minimum: 0, maximum: 100, unit: 'sandboxes' };

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../../contracts/package-version.ts';
+import { packageVersion } from '../../../contracts/package-root.ts';
 import { sarifLog, sarifResult } from '../../../scan/sarif-log.ts';
 import { sarifPlaces } from '../../../scan/sarif-places.ts';
 import { SCAN_SEVERITIES, type ScanSeverity } from '../../../scan/scan-rules.ts';

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { inPackage } from '../../../contracts/package-root.ts';
 import type { CommandContext } from '../../options/flags/command.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
 /** `skillcell skills schema`: prints the JSON Schema of a format, or lists the formats. */
 export async function runSchema({ arguments: given, output, json }: CommandContext): Promise<number> {
-  const folder = fileURLToPath(new URL('../../../../docs/schemas', import.meta.url));
+  const folder = inPackage('docs/schemas');
   const [name] = given.operands;
   const names = readdirSync(folder)
     .filter((file) => file.endsWith('.json'))

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { inPackage } from '../../../contracts/package-root.ts';
 
 /** Absolute path of the skills that come with the package. */
-export const BUILTIN_FOLDER: string = fileURLToPath(new URL('../../../../skills', import.meta.url));
+export const BUILTIN_FOLDER: string = inPackage('skills');

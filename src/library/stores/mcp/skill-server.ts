@@ -1,6 +1,6 @@
 import type { Client, JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
-import { packageVersion } from '../../../contracts/package-version.ts';
+import { packageVersion } from '../../../contracts/package-root.ts';
 import { openConnections } from '../../../outgoing/checked-connections.ts';
 import type { OutgoingRules } from '../../../outgoing/outgoing-rules.ts';
 import { outgoingUrl } from '../../../outgoing/outgoing-url.ts';

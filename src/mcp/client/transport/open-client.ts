@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { packageVersion } from '../../../contracts/package-version.ts';
+import { packageVersion } from '../../../contracts/package-root.ts';
 import { withinDeadline } from '../../../protocol/within-deadline.ts';
 import { createHttpTransport } from './http-transport.ts';
 import type { LoadedSdk } from './load-sdk.ts';

@@ -1,3 +1,4 @@
+import { inPackage } from '../../../contracts/package-root.ts';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
@@ -98,7 +99,7 @@ async function packContext(bundle: RuntimeBundle, withNode: boolean): Promise<No
   const add = (name: string, bytes: Buffer, mode: number): void => {
     archive.entry({ name, mode, mtime: new Date(0), uid: 0, gid: 0 }, bytes);
   };
-  add('Dockerfile', await readFile(new URL('../../../../docker/Dockerfile', import.meta.url)), 0o644);
+  add('Dockerfile', await readFile(inPackage('docker/Dockerfile')), 0o644);
   archive.entry({ name: 'local', type: 'directory', mode: 0o755, mtime: new Date(0) });
   if (withNode) add('local/node', await readFile(process.execPath), 0o755);
   const names = await readdir(bundle.folder, { recursive: true, withFileTypes: true });
