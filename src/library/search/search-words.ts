@@ -17,8 +17,12 @@ const PART = /[\p{L}\p{M}\p{N}]+/gu;
 const ACCENTS = /[\u0300-\u036f]+/g;
 const ENGLISH = /^[a-z]{3,40}$/;
 
-/** A fixed locale: word boundaries must not depend on the machine's language. */
-const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+let segmenter: Intl.Segmenter | undefined;
+
+/** A fixed locale: word boundaries must not depend on the machine's language. Its rules take 20 ms to load, which ASCII texts need not wait for. */
+function wordSegmenter(): Intl.Segmenter {
+  return (segmenter ??= new Intl.Segmenter('en', { granularity: 'word' }));
+}
 
 /**
  * The words of a text, folded: NFKC, case, accents of European scripts, endings of English words.
@@ -30,7 +34,7 @@ export function* wordsOf(text: string): Generator<SearchWord> {
     for (const match of text.matchAll(ASCII_WORD)) yield found(match, 0);
     return;
   }
-  for (const { segment, index, isWordLike } of segmenter.segment(text)) {
+  for (const { segment, index, isWordLike } of wordSegmenter().segment(text)) {
     if (isWordLike !== true) continue;
     for (const match of segment.matchAll(PART)) yield found(match, index);
   }

@@ -53,13 +53,11 @@ export function installedName(name: string): string {
   return plain.slice(0, Math.min(end, 255)) || 'unnamed-skill';
 }
 
-/** Vercel's tool sorts names by locale, not by code points. */
-const NAMES = new Intl.Collator('en');
-
 /** The hash of a skill in such a file: sha256 over each path with its bytes, without modes. */
 export function computedHash(tree: SkillTree): string {
+  // Vercel's tool sorts names by locale, not by code points.
+  const names = new Intl.Collator('en');
   const hash = createHash('sha256');
-  for (const [path, { bytes }] of [...tree].toSorted(([a], [b]) => NAMES.compare(a, b)))
-    hash.update(path).update(bytes);
+  for (const [path, { bytes }] of [...tree].toSorted(([a], [b]) => names.compare(a, b))) hash.update(path).update(bytes);
   return hash.digest('hex');
 }
