@@ -1,8 +1,9 @@
-/** Builds `dist/`: the library and the command line by tsc, the runtime bundle by esbuild. */
+/** Builds `dist/`: modules by rolldown, their declarations by tsc, the runtime bundle by esbuild. */
 import { execa } from 'execa';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildModules } from './build-modules.ts';
 import { buildRuntime } from './build-runtime.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -19,7 +20,7 @@ export async function buildPackage(): Promise<boolean> {
     const fresh = join(staging, 'dist');
     const { exitCode } = await execa(
       process.execPath,
-      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', fresh],
+      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', fresh],
       {
         cwd: root,
         stdout: process.stderr,
@@ -28,6 +29,7 @@ export async function buildPackage(): Promise<boolean> {
       },
     );
     if (exitCode !== 0) return false;
+    await buildModules(fresh);
     await buildRuntime(join(fresh, 'runtime'));
     await rm(join(root, 'dist'), { recursive: true, force: true });
     await rename(fresh, join(root, 'dist'));

@@ -1,0 +1,105 @@
+import { transform } from 'esbuild';
+import { rolldown, type Plugin } from 'rolldown';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The modules that `package.json` exports, and the command line, by their names in `dist/`. */
+const ENTRIES = ['index', 'skills/index', 'ai/index', 'backend/index', 'library/stores/index', 'cli/main'] as const;
+/** Packages that become part of the bundle: to find their many small modules takes longer than to run them. */
+const BUNDLED = /^zod(?:$|\/)/;
+/** Asynchronous functions of `src/index.ts` whose modules are loaded by their first call, by module. */
+const DEFERRED: Readonly<Record<string, string>> = {
+  './evals/evaluate-skill.ts': 'evaluateSkill',
+  './library/open-skill-library.ts': 'openSkillLibrary',
+  './library/search/search-skills.ts': 'searchSkills',
+  './mcp/client/connect-mcp-tools.ts': 'connectMcpTools',
+};
+
+/**
+ * Bundles the sources into few files, as each file costs a look at the disk. A file of its own remains for each module that is loaded at first use.
+ *
+ * @param folder destination
+ */
+export async function buildModules(folder: string): Promise<void> {
+  const places = new Map(ENTRIES.map((name) => [name, join(root, 'src', `${name}.ts`)]));
+  const reached = { command: new Set<string>(), library: new Set<string>() };
+  const bundle = await rolldown({
+    input: Object.fromEntries(places),
+    platform: 'node',
+    external: (id) => !/^[./]/.test(id) && !BUNDLED.test(id),
+    treeshake: {
+      moduleSideEffects: [
+        { test: /require-node\.ts$/, sideEffects: true },
+        { test: /./, sideEffects: false },
+      ],
+    },
+    plugins: [
+      lowerSyntax(),
+      deferFunctions(places.get('index') ?? ''),
+      {
+        name: 'reached',
+        buildEnd() {
+          const reach = (id: string, found: Set<string>): void => {
+            const module = found.has(id) ? null : this.getModuleInfo(id);
+            if (module === null) return;
+            found.add(id);
+            for (const imported of module.importedIds) reach(imported, found);
+          };
+          reach(places.get('cli/main') ?? '', reached.command);
+          reach(places.get('index') ?? '', reached.library);
+        },
+      },
+    ],
+  });
+  await bundle.write({
+    dir: folder,
+    format: 'esm',
+    sourcemap: true,
+    // The sources have the comments; here they are a fifth of the bytes to read.
+    comments: false,
+    chunkFileNames: 'chunks/[name].js',
+    codeSplitting: {
+      groups: [
+        { name: 'shared', priority: 3, test: (id) => reached.command.has(id) && reached.library.has(id) },
+        { name: 'command', priority: 2, test: (id) => reached.command.has(id) },
+        { name: 'library', priority: 1, test: (id) => reached.library.has(id) },
+      ],
+    },
+  });
+  await bundle.close();
+}
+
+/** Replaces syntax that only Node 24 has, so that an older Node can parse the modules and report its own age. */
+function lowerSyntax(): Plugin {
+  return {
+    name: 'lower-syntax',
+    async transform(code, id) {
+      if (!id.endsWith('.ts')) return undefined;
+      const lowered = await transform(code, { loader: 'ts', target: 'es2023', sourcemap: true, sourcefile: id });
+      return { code: lowered.code, map: lowered.map, moduleType: 'js' };
+    },
+  };
+}
+
+/** Replaces exports of the index by functions that load their modules at the first call. */
+function deferFunctions(index: string): Plugin {
+  return {
+    name: 'defer-functions',
+    async load(id) {
+      if (id !== index) return undefined;
+      let code = await readFile(id, 'utf8');
+      for (const [module, name] of Object.entries(DEFERRED)) {
+        const statement = new RegExp(`^export \\{([^}]*)\\} from '${module.replaceAll('.', '\\.')}';$`, 'm');
+        const exported = (statement.exec(code)?.[1] ?? '').split(',').map((each) => each.trim());
+        const values = exported.filter((each) => each !== '' && !each.startsWith('type '));
+        if (values.join() !== name) throw new Error(`Cannot defer ${name}: it must be the only value that src/index.ts exports from "${module}".`);
+        code = code.replace(statement, '');
+        code += `export const ${name} = async (...given) => await (await import('${module}')).${name}(...given);\n`;
+      }
+      return { code, moduleType: 'ts' };
+    },
+  };
+}
