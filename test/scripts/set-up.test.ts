@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asUser, requireOrdinaryUser } from '../fixtures/ordinary-cli.ts';
 
-type Check = (root: string) => boolean;
+type Check = (root: string, whole: boolean) => boolean;
 const setup = new URL('../../scripts/setup/', import.meta.url).href;
 // Plain JavaScript without declarations, whose types the compiler does not know.
 const { packagesReady } = (await import(`${setup}packages.js`)) as { packagesReady: Check };
@@ -101,36 +101,48 @@ describe('packagesReady()', () => {
 
   it('requires an installation if it is missing or belongs to another lock', () => {
     write('package-lock.json', lock);
-    expect(packagesReady(folder)).toBe(false);
+    expect(packagesReady(folder, true)).toBe(false);
     write('node_modules/.package-lock.json', {
       packages: { 'node_modules/a': { version: '0.9.0', integrity: 'sha512-a' } },
     });
-    expect(packagesReady(folder)).toBe(false);
+    expect(packagesReady(folder, true)).toBe(false);
   });
 
   it('adopts an installation by npm itself, and then needs only the stamp', () => {
     write('package-lock.json', lock);
     write('node_modules/.package-lock.json', { packages: { 'node_modules/a': lock.packages['node_modules/a'] } });
-    expect(packagesUnchanged(folder)).toBe(false);
-    expect(packagesReady(folder)).toBe(true);
-    expect(packagesUnchanged(folder)).toBe(true);
+    expect(packagesUnchanged(folder, true)).toBe(false);
+    expect(packagesReady(folder, true)).toBe(true);
+    expect(packagesUnchanged(folder, true)).toBe(true);
+  });
+
+  it('accepts packages without those of tests only where they suffice', () => {
+    write('package-lock.json', lock);
+    write('node_modules/.package-lock.json', { packages: { 'node_modules/a': lock.packages['node_modules/a'] } });
+    packagesReady(folder, true);
+    const stamp = join(folder, 'node_modules', '.skillcell-setup.json');
+    writeFileSync(stamp, JSON.stringify({ ...JSON.parse(readFileSync(stamp, 'utf8')), whole: false }));
+    expect([packagesUnchanged(folder, false), packagesReady(folder, false)]).toEqual([true, true]);
+    expect([packagesUnchanged(folder, true), packagesReady(folder, true)]).toEqual([false, false]);
+    utimesSync(join(folder, 'package-lock.json'), new Date(), new Date(1000));
+    expect([packagesReady(folder, false), packagesReady(folder, true)]).toEqual([true, false]);
   });
 
   it('compares contents if the time of the lock has changed, and notices a change', () => {
     write('package-lock.json', lock);
     write('node_modules/.package-lock.json', { packages: { 'node_modules/a': lock.packages['node_modules/a'] } });
-    packagesReady(folder);
+    packagesReady(folder, true);
     utimesSync(join(folder, 'package-lock.json'), new Date(), new Date(1000));
-    expect(packagesUnchanged(folder)).toBe(false);
-    expect(packagesReady(folder)).toBe(true);
+    expect(packagesUnchanged(folder, true)).toBe(false);
+    expect(packagesReady(folder, true)).toBe(true);
     write('package-lock.json', { packages: { ...lock.packages, 'node_modules/c': { version: '1.0.0' } } });
-    expect(packagesReady(folder)).toBe(false);
+    expect(packagesReady(folder, true)).toBe(false);
   });
 });
 
 describe('setUp() of a checkout without write access', () => {
   const lock = { packages: { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' } } };
-  const program = `import(process.argv[1]).then(({ setUp }) => setUp(process.argv[2])).then(
+  const program = `import(process.argv[1]).then(({ setUp }) => setUp(process.argv[2], true)).then(
     (node) => console.log(node === process.execPath),
     ({ message, hint }) => console.log([message, hint].join(' ')))`;
   const setUp = (): string => {
@@ -147,7 +159,7 @@ describe('setUp() of a checkout without write access', () => {
     mkdirSync(join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
     writeFileSync(join(folder, 'node_modules', '.package-lock.json'), JSON.stringify(lock));
-    expect(packagesReady(folder)).toBe(true);
+    expect(packagesReady(folder, true)).toBe(true);
     utimesSync(join(folder, 'package-lock.json'), new Date(), new Date(1000));
     expect(setUp()).toBe('true\n');
   });
