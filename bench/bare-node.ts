@@ -11,18 +11,19 @@ export async function bareNode(): Promise<number> {
 }
 
 /** Milliseconds from the spawn of a Node with these arguments to its end. @throws Error when it fails */
-export async function timedNode(args: readonly string[]): Promise<number> {
-  return await timed(process.execPath, args);
+export async function timedNode(args: readonly string[], cwd?: string): Promise<number> {
+  return await timedCommand(process.execPath, args, cwd);
 }
 
 /** Milliseconds of `python3 -c 1`, with the interpreter of sandboxes. */
 export async function barePython(): Promise<number> {
-  return await timed('/usr/bin/python3', ['-c', '1']);
+  return await timedCommand('/usr/bin/python3', ['-c', '1']);
 }
 
-async function timed(command: string, args: readonly string[]): Promise<number> {
+/** Milliseconds from the spawn of a command to its end. @throws Error when it fails */
+export async function timedCommand(command: string, args: readonly string[], cwd?: string): Promise<number> {
   const started = performance.now();
-  const child = spawn(command, args, { stdio: 'ignore' });
+  const child = spawn(command, args, { stdio: 'ignore', cwd });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', resolve);

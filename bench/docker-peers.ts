@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
 import { createDockerRunner } from '../src/sandboxes/docker/docker-runner.ts';
 import { KERNEL_RUNTIME, missingFor, startKernelEngine } from '../test/fixtures/kernel-engine.ts';
-import { BARE_NODE, bareNode } from './bare-node.ts';
+import { BARE_NODE, bareNode, timedCommand } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, type Engine } from './container-floor.ts';
 import { execSubject } from './exec-subject.ts';
@@ -108,16 +107,5 @@ function bubblewrap(): string[] {
 }
 
 function command(id: string, [name = '', ...args]: string[]): Subject {
-  return {
-    id,
-    async sample() {
-      const started = performance.now();
-      const child = spawn(name, args, { stdio: 'ignore' });
-      const code = await new Promise<number | null>((resolve, reject) =>
-        child.once('error', reject).once('exit', resolve),
-      );
-      if (code !== 0) throw new Error(`Cannot measure ${id}: it failed, got ${code}.`);
-      return performance.now() - started;
-    },
-  };
+  return { id, sample: () => timedCommand(name, args) };
 }

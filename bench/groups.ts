@@ -15,6 +15,7 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   session: async () => (await import('./session-runs.ts')).sessionRuns,
   mcp: async () => (await import('./mcp-calls.ts')).mcpCalls,
   channel: async () => (await import('./channel-control.ts')).channelControl,
+  start: async () => (await import('./packed-start.ts')).packedStart,
   entry: async () => (await import('./entry-load.ts')).entryLoad,
   'skills.load1000': async () => (await import('./skills-load.ts')).skillsLoad,
   'skills.rebuild5': async () => (await import('./skills-rebuild.ts')).skillsRebuild,
