@@ -3,13 +3,16 @@ import { rolldown, type Plugin } from 'rolldown';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePackage, LAZY_FILES } from './build-runtime.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The modules that `package.json` exports, and the command line, by their names in `dist/`. */
 const ENTRIES = ['index', 'skills/index', 'ai/index', 'backend/index', 'library/stores/index', 'cli/main'] as const;
-/** Packages that become part of the bundle: to find their many small modules takes longer than to run them. */
-const BUNDLED = /^zod(?:$|\/)/;
+/** Packages that become part of the bundle, with their dependencies: to find their many small modules takes longer than to run them. */
+const BUNDLED = ['zod', 'dockerode', '@modelcontextprotocol/server'];
+/** Parts of these packages that are never called: sessions of BuildKit and connections over ssh. They are most of dockerode's modules. */
+const LEFT_OUT = /[\\/](?:dockerode[\\/]lib[\\/](?:session|buildkit)|docker-modem[\\/]lib[\\/]ssh)\.js$/;
 /** Asynchronous functions of `src/index.ts` whose modules are loaded by their first call, by module. */
 const DEFERRED: Readonly<Record<string, string>> = {
   './evals/evaluate-skill.ts': 'evaluateSkill',
@@ -22,14 +25,16 @@ const DEFERRED: Readonly<Record<string, string>> = {
  * Bundles the sources into few files, as each file costs a look at the disk. A file of its own remains for each module that is loaded at first use.
  *
  * @param folder destination
+ * @returns names of the packages that became part of it
  */
-export async function buildModules(folder: string): Promise<void> {
+export async function buildModules(folder: string): Promise<string[]> {
   const places = new Map(ENTRIES.map((name) => [name, join(root, 'src', `${name}.ts`)]));
   const reached = { command: new Set<string>(), library: new Set<string>() };
+  const packages = new Set<string>();
   const bundle = await rolldown({
     input: Object.fromEntries(places),
     platform: 'node',
-    external: (id) => !/^[./]/.test(id) && !BUNDLED.test(id),
+    external: (id, importer) => !/^[./]/.test(id) && !isBundled(id) && !importer?.includes('node_modules'),
     treeshake: {
       moduleSideEffects: [
         { test: /require-node\.ts$/, sideEffects: true },
@@ -37,7 +42,9 @@ export async function buildModules(folder: string): Promise<void> {
       ],
     },
     plugins: [
+      leaveOut(),
       lowerSyntax(),
+      loadPackages(packages),
       deferFunctions(places.get('index') ?? ''),
       {
         name: 'reached',
@@ -70,6 +77,43 @@ export async function buildModules(folder: string): Promise<void> {
     },
   });
   await bundle.close();
+  for (const name of packages) await bundlePackage(name, join(folder, 'packages', `${name}.cjs`));
+  return [...BUNDLED, ...packages];
+}
+
+function isBundled(id: string): boolean {
+  return BUNDLED.some((name) => id === name || id.startsWith(`${name}/`));
+}
+
+/** Empties modules that are never called, or that repeat another one in the bundle. */
+function leaveOut(): Plugin {
+  return {
+    name: 'leave-out',
+    load(id) {
+      if (LEFT_OUT.test(id)) return 'module.exports = {};';
+      // The bundled YAML package is its browser build.
+      return id.endsWith('/quick-yaml.ts') ? "export { yaml as quickYaml } from './lazy-yaml.ts';" : undefined;
+    },
+  };
+}
+
+/**
+ * Makes synchronous loads of packages load their bundles.
+ *
+ * @param found takes the names of the packages
+ */
+function loadPackages(found: Set<string>): Plugin {
+  return {
+    name: 'load-packages',
+    transform(code, id) {
+      if (!LAZY_FILES.test(id) && !id.endsWith('/load-semver.ts')) return undefined;
+      const replaced = code.replaceAll(/\brequire\(["']([\w-]+)["']\)/g, (_call, name: string) => {
+        found.add(name);
+        return `require('../packages/${name}.cjs')`;
+      });
+      return { code: replaced, map: null };
+    },
+  };
 }
 
 /** Replaces syntax that only Node 24 has, so that an older Node can parse the modules and report its own age. */
@@ -95,7 +139,10 @@ function deferFunctions(index: string): Plugin {
         const statement = new RegExp(`^export \\{([^}]*)\\} from '${module.replaceAll('.', '\\.')}';$`, 'm');
         const exported = (statement.exec(code)?.[1] ?? '').split(',').map((each) => each.trim());
         const values = exported.filter((each) => each !== '' && !each.startsWith('type '));
-        if (values.join() !== name) throw new Error(`Cannot defer ${name}: it must be the only value that src/index.ts exports from "${module}".`);
+        if (values.join() !== name)
+          throw new Error(
+            `Cannot defer ${name}: it must be the only value that src/index.ts exports from "${module}".`,
+          );
         code = code.replace(statement, '');
         code += `export const ${name} = async (...given) => await (await import('${module}')).${name}(...given);\n`;
       }

@@ -25,6 +25,9 @@ const MODULES: Record<string, string> = {
 const INLINED = 'gray-matter';
 /** Modules that few jobs load are files beside the entry, by name, so that other jobs do not read them. */
 const APART = { session: 'session/serve-session', clear: 'files/clear-attempt' } as const;
+/** Files whose `require` calls load a package at first use. */
+export const LAZY_FILES: RegExp = /[\\/](?:lazy-[a-z-]+|front-matter)\.ts$/;
+const HOST_LINE = 'const require = createRequire(import.meta.url);';
 /** Loose files that Node preloads, or that are loaded synchronously. */
 const COMMON_JS: ReadonlySet<string> = new Set(['hold.ts', 'bridge.ts']);
 const COMMON = {
@@ -101,14 +104,13 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
     plugins: [lazyPackages(lazy), apart, withoutEngines, withoutHostModules, withoutAdvice],
   });
   for (const { path, text } of outputFiles) await writeFile(path, escapeOthers(await asCommonJs(text)));
-  for (const lazyName of lazy) {
-    await build({
-      ...COMMON,
-      stdin: { contents: packageSource(lazyName), resolveDir: root },
-      outfile: join(folder, packageFile(lazyName)),
-      format: 'cjs',
-    });
-  }
+  for (const lazyName of lazy) await bundlePackage(lazyName, join(folder, packageFile(lazyName)));
+}
+
+/** Bundles a package into one CommonJS file. */
+export async function bundlePackage(name: string, outfile: string): Promise<void> {
+  const contents = name in MODULES ? `export * from '${name}'` : `module.exports = require('${name}')`;
+  await build({ ...COMMON, stdin: { contents, resolveDir: root }, outfile, format: 'cjs', plugins: [withoutEngines] });
 }
 
 async function asCommonJs(code: string): Promise<string> {
@@ -128,14 +130,14 @@ function escapeOthers(text: string): string {
  * of gray-matter stay. On the host the same sources load the package itself: see docs/decisions/2026-11-22-lazy-modules.md.
  */
 function lazyPackages(found: Set<string>): Plugin {
-  const hostLine = 'const require = createRequire(import.meta.url);';
   return {
     name: 'lazy-packages',
     setup({ onLoad, onResolve }) {
-      onLoad({ filter: /[\\/](?:lazy-[a-z-]+|front-matter)\.ts$/ }, async ({ path }) => {
+      onLoad({ filter: LAZY_FILES }, async ({ path }) => {
         const source = await readFile(path, 'utf8');
-        if (!source.includes(hostLine)) throw new Error(`Cannot bundle ${path}: the line is missing, \`${hostLine}\`.`);
-        return { contents: source.replace(hostLine, ''), loader: 'ts' };
+        if (!source.includes(HOST_LINE))
+          throw new Error(`Cannot bundle ${path}: the line is missing, \`${HOST_LINE}\`.`);
+        return { contents: source.replace(HOST_LINE, ''), loader: 'ts' };
       });
       onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
         const ours = importer.startsWith(root) && !importer.includes('node_modules');
@@ -164,7 +166,7 @@ const apart: Plugin = {
   },
 };
 
-/** gray-matter does no splitting or parsing in a sandbox. Without its engines, no parser that runs code gets into a sandbox. */
+/** gray-matter only splits; it never parses. Without its engines, no parser that runs code gets into a sandbox. */
 const withoutEngines: Plugin = {
   name: 'without-engines',
   setup({ onLoad }) {
@@ -222,10 +224,6 @@ const englishOnly: Plugin = {
     }));
   },
 };
-
-function packageSource(name: string): string {
-  return name in MODULES ? `export * from '${name}'` : `module.exports = require('${name}')`;
-}
 
 function packageFile(name: string): string {
   return `packages/${name.replaceAll('/', '-')}.cjs`;

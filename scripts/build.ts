@@ -1,9 +1,10 @@
 /** Builds `dist/`: modules by rolldown, their declarations by tsc, the runtime bundle by esbuild. */
 import { execa } from 'execa';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildModules } from './build-modules.ts';
+import { bundledLicenses } from './bundled-licenses.ts';
 import { buildRuntime } from './build-runtime.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -29,8 +30,10 @@ export async function buildPackage(): Promise<boolean> {
       },
     );
     if (exitCode !== 0) return false;
-    await buildModules(fresh);
+    const bundled = await buildModules(fresh);
     await buildRuntime(join(fresh, 'runtime'));
+    const lazy = (await readdir(join(fresh, 'runtime/packages'))).map((name) => name.replace(/\.cjs$/, ''));
+    await writeFile(join(fresh, 'licenses.txt'), await bundledLicenses([...bundled, ...lazy]));
     await rm(join(root, 'dist'), { recursive: true, force: true });
     await rename(fresh, join(root, 'dist'));
     return true;
