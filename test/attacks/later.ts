@@ -2,24 +2,22 @@
 export const LATER_CASES: Record<string, string> = {
   A09: 'needs the proxy for allowed domains; until then no job has a network',
   A10: 'needs the proxy for allowed domains; A02 shows that a job has no resolver',
-  B20: 'needs tenants; B19 shows the bounded queue of one',
   E14: 'needs host tools with addresses',
   F01: 'needs a queue that hands a job to another host',
   F04: 'needs a queue that hands a job to another host',
   F05: 'needs a queue that asks for an acknowledgement',
   F08: 'needs a queue with leases',
   F09: 'needs a queue with attempts',
-  F15: 'needs a state store that can be away',
   F24: 'needs idempotency keys of a queue',
   M08: 'needs network and host tools that a skill could ask for',
-  N11: 'needs an object store',
 };
 
-/** Cases of containers in other tests, because they concern an engine or a host more than a job. */
+/** Cases in other tests, because they concern an engine, a host or a store more than a job. */
 export const ELSEWHERE_CASES: Record<string, string> = {
   A33: 'test/sandboxes/docker/container-options.test.ts',
   A36: 'test/sandboxes/docker/engine-faults.test.ts',
   A37: 'test/sandboxes/docker/engine-faults.test.ts',
+  B20: 'test/jobs/supply/concurrency.test.ts',
   C03: 'test/sandboxes/docker/engine-faults.test.ts',
   C04: 'test/sandboxes/docker/demultiplex.test.ts',
   C05: 'test/sandboxes/docker/demultiplex.test.ts',
@@ -37,8 +35,10 @@ export const ELSEWHERE_CASES: Record<string, string> = {
   F11: 'test/sandboxes/docker/engine-faults.test.ts',
   F12: 'test/sandboxes/docker/engine-faults.test.ts',
   F14: 'test/chaos/engine.test.ts',
+  F15: 'test/jobs/journal/job-journal.test.ts',
   F16: 'test/jobs/journal/job-journal.test.ts',
   F17: 'test/chaos/interrupted-cli.test.ts',
   F21: 'test/attacks/container-life.ts',
   F23: 'test/chaos/chaos.test.ts',
+  N11: 'test/library/stores/s3/s3-on-ceph.test.ts',
 };
