@@ -26,6 +26,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/ai/sandbox-session.test.ts',
   // The installation and set-up of a user, and the output of the examples.
   'test/e2e/{example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
+  // All types of the library, which the compiler reads.
+  'test/scripts/documented-options.test.ts',
   // Every feature again, at each level, for another user or in another language.
   'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
   'test/cli/commands/eval.test.ts',
