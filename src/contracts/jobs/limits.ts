@@ -1,6 +1,9 @@
 const MIB = 1024 * 1024;
 
-/** Limits of a job. Every limit is a whole number of at least 1, except `cpus`, which may be a fraction. */
+/**
+ * Limits of a job. Every limit is a whole number of at least 1, with two exceptions: `cpus` may be a fraction, and `pids` is
+ * at least 40.
+ */
 export interface JobLimits {
   /** Deadline of one run of user code, in milliseconds. */
   runTimeoutMs: number;

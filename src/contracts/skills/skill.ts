@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../errors/diagnostic.ts';
 
-/** The three namespaces of a skill. */
+/** The namespaces that need no entry in `custom_namespaces`. */
 export type Namespace = 'public' | 'internal' | 'custom';
 
 /** Origin of a root; precedence is builtin < company < user < project < custom. */
@@ -85,7 +85,7 @@ export interface SkillFile {
 export interface Skill {
   /** Full id, `<namespace>.<skill id>`. */
   id: string;
-  /** One of the three namespaces, or a namespace in the descriptor's `custom_namespaces`. */
+  /** `public`, `internal`, `custom`, or a namespace in the descriptor's `custom_namespaces`. */
   namespace: string;
   skillId: string;
   /** Display name on one line. */
@@ -93,7 +93,7 @@ export interface Skill {
   rootKind: RootKind;
   /** Index of the root in the list that was loaded. */
   root: number;
-  /** Absolute path of the root; empty when the skill was rebuilt from bytes. */
+  /** Absolute path of the root; for a skill of a store the id of the store; empty when the skill was rebuilt from bytes. */
   rootPath: string;
   /** Path of the skill folder below its root, `.` for the root itself. */
   dir: string;

@@ -166,7 +166,7 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     advice: 'Pack the skill without a password.',
   },
   'zip.method': {
-    meaning: 'the compression of an entry is not deflate',
+    meaning: 'an entry is neither stored nor packed with deflate',
     advice: 'Pack the skill with deflate, the default of all tools.',
   },
   'zip.disks': { meaning: 'the archive is one part of several', advice: 'Pack the skill into one file.' },
