@@ -107,6 +107,6 @@ function assertSize(skills: readonly Skill[]): void {
   let bytes = 0;
   for (const skill of skills) for (const file of skill.files) bytes += file.bytes;
   if (bytes <= JOB_SKILL_BYTES) return;
-  const message = `Cannot export the skills of a job: they have at most ${JOB_SKILL_BYTES} bytes, got ${bytes}.`;
+  const message = `Cannot export the skills of a job: they may have at most ${JOB_SKILL_BYTES} bytes, got ${bytes}.`;
   throw new SkillcellError('skills.too-large', message);
 }

@@ -112,7 +112,7 @@ export function skillsGalleryText(options: GalleryOptions = {}): Gallery {
 function active(): SkillsSubsystem {
   const subsystem = getActiveSkillsSubsystem();
   if (subsystem !== undefined) return subsystem;
-  const message = 'Cannot use skills: no subsystem is active, got neither a descriptor nor a turn.';
+  const message = 'Cannot use skills: no subsystem is active.';
   throw new SkillcellError('skills.descriptor-invalid', message, {
     hint: 'Call setSkillsDescriptor first, or run the code by runWithSkills.',
   });

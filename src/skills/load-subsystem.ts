@@ -122,8 +122,9 @@ function loadFromDisk(
 
 function rebuild(descriptor: SkillsDescriptor, arrived: SkillTrees | undefined): SkillsSubsystem {
   if (!isPortable(descriptor) || arrived === undefined) {
-    const what = arrived === undefined ? 'the bytes of its skills are missing' : 'it is not the portable form';
-    const message = `Cannot rebuild skills: ${what}, got ${Object.keys(descriptor).join(', ')}.`;
+    const reason = arrived === undefined ? 'the bytes of its skills are missing' : 'it is not the portable form';
+    const fields = Object.keys(descriptor).join(', ');
+    const message = `Cannot rebuild skills from the descriptor: ${reason}, got the fields ${fields}.`;
     throw new SkillcellError('skills.descriptor-invalid', message);
   }
   const { ok, diagnostics } = compareArrived(descriptor, arrived);
@@ -155,6 +156,6 @@ export function refusal(
   found: Diagnostic[],
 ): SkillcellError {
   const codes = [...new Set(found.map((finding) => finding.code))].join(', ');
-  const message = `Cannot accept the skills descriptor: ${found[0]?.message ?? ''} Got ${codes}.`;
+  const message = `Cannot accept the skills descriptor (${codes}): ${found[0]?.message ?? 'it has faults.'}`;
   return new SkillcellError(code, message, { diagnostics: found });
 }

@@ -37,7 +37,10 @@ import { writeCatalog } from './catalog/write-catalog.ts';
 
 export type * from './subsystem-contract.ts';
 
-/** Skills of which only the head was fetched: they are in catalogs and matches, and their bytes are refused, as no other method may wait. */
+/**
+ * Skills of which only the head was fetched. Catalogs and matches list them. A method that needs their bytes throws, because it
+ * is synchronous and cannot fetch them.
+ */
 export interface SkillHeads {
   /** Full ids. */
   ids: ReadonlySet<string>;
@@ -227,7 +230,8 @@ export class SkillsSubsystem {
   }
 
   /**
-   * The same skills, with these and their imports whole. Skills that were loaded from folders are whole already.
+   * Returns the same skills, with the bytes of the requested ones and of their imports. Skills that were loaded from folders have
+   * their bytes already.
    *
    * @throws SkillcellError `store.unavailable`; `store.changed` where their bytes are gone from their store
    * @example
@@ -272,11 +276,9 @@ export class SkillsSubsystem {
 
   #requireWhole(id: string | undefined): void {
     if (id === undefined || this.#heads?.ids.has(id) !== true) return;
-    throw new SkillcellError(
-      'skills.reference-unknown',
-      `Cannot load the skill: only its head was fetched, got ${id}.`,
-      { hint: 'Name it in the `refs` of library.subsystem(), or leave `refs` out to have all skills fetched.' },
-    );
+    throw new SkillcellError('skills.reference-unknown', `Cannot load ${id}: only its head was fetched.`, {
+      hint: 'Name it in the `refs` of library.subsystem(), or leave `refs` out to have all skills fetched.',
+    });
   }
 
   /**
@@ -379,7 +381,8 @@ export class SkillsSubsystem {
     if (options.consumer !== undefined) {
       const visible = this.visible(options).map(({ id }) => id);
       if (!reachableIds(visible, this.#byId, this.#policy(options.consumer)).has(skill.id)) {
-        const message = `Cannot read a file of ${skill.id}: the policy of its consumer forbids it, got ${options.consumer}.`;
+        const consumer = JSON.stringify(options.consumer);
+        const message = `Cannot read a file of ${skill.id}: the policy of the consumer ${consumer} forbids it.`;
         throw new SkillcellError('skills.reference-denied', message);
       }
     }

@@ -111,7 +111,7 @@ describe('openSkillLibrary()', () => {
       () => subsystem.descriptor({ portable: true }),
       () => subsystem.buildSkillsInstructionBlock({ refs: ['custom.maps'] }),
     ]) {
-      expect(use).toThrow(/only its head was fetched, got custom\.maps/);
+      expect(use).toThrow(/Cannot load custom\.maps: only its head was fetched/);
     }
   });
 

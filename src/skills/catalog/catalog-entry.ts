@@ -7,7 +7,7 @@ export type CatalogFormat = 'text' | 'xml' | 'markdown';
 /** How much of a catalog fitted its budget. */
 export type CatalogLevel = 'full' | 'descriptions' | 'brief' | 'ids' | 'omitted';
 
-/** Order of the cuts: `all` cuts every entry alike, as the formats say; `entries` cuts one entry at a time, the last first. */
+/** Order of the cuts: `all` cuts all entries alike; `entries` cuts one entry at a time, the last first. */
 export type BudgetSteps = 'all' | 'entries';
 
 /** One skill of a catalog with its number in the snapshot. */

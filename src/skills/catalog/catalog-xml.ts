@@ -37,7 +37,10 @@ function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** Absolute for a skill on disk; below the job's skills folder for a skill that was rebuilt from bytes. */
+/**
+ * An absolute path for a skill of a root. Below the job's skills folder for a skill that was rebuilt from bytes, and below
+ * the id of the store for a skill of a store.
+ */
 function locationOf(skill: Skill): string {
   return join(skill.rootPath, skill.dir, skillFileOf(skill));
 }

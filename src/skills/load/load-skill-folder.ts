@@ -13,7 +13,7 @@ export interface LoadingRoot {
   kind: RootKind;
   /** Index of the root in the list that is loaded. */
   index: number;
-  /** Absolute path, links resolved. */
+  /** Absolute path with its links resolved; for a store its id. */
   path: string;
   /** Name of the folder as it was given; it is the id of a skill in the root itself. */
   name: string;

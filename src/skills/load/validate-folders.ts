@@ -19,7 +19,7 @@ export interface ValidateOptions {
 
 /** Findings of one skill folder. */
 export interface ValidatedSkill {
-  /** The folder, below the path that was given. */
+  /** The folder: the given path joined with the path of the folder below it. */
   path: string;
   /** Whether nothing of severity `error` was found. */
   valid: boolean;

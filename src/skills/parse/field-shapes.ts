@@ -2,7 +2,7 @@ import { isScalar } from './yaml/lazy-yaml.ts';
 import { bareReference, fullId } from '../text/bare-reference.ts';
 import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml/yaml-values.ts';
 
-/** Result of reading the value of a known key. Without `value` it is empty and counts as absent. */
+/** Result of reading the value of a known key. Without `value`, the field counts as absent. */
 export interface Shaped {
   value?: unknown;
   /** The unusable part, as data; it stays in `extra`. */

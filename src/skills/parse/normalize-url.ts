@@ -11,8 +11,8 @@ export interface NormalizedUrl {
 
 /**
  * Normalizes the URL of a source by the WHATWG parser. Scheme and host become lower case. Default port, fragment, tracking
- * parameters and one trailing slash of a non-root path are removed. The rest of the query keeps its bytes. Any other
- * text than a http or https URL stays as it is.
+ * parameters and one trailing slash of a non-root path are removed. The rest of the query keeps its bytes. A text that is
+ * no http or https URL stays as it is.
  *
  * @param url as it was written
  * @returns the normalized URL, or the trimmed text with a warning

@@ -67,10 +67,10 @@ export function readSkillFile(
   if (range.as === 'bytes') return { ...whole, as: 'bytes', content: bytes };
   const decoded = decodeText(bytes, READ_LIMIT);
   if ('fault' in decoded) {
-    const what = `it is a binary file (${binaryKindOf(path)})`;
+    const reason = `it is a binary file (${binaryKindOf(path)})`;
     throw new SkillcellError(
       'file.unreadable',
-      `Cannot read ${JSON.stringify(path)} of ${skill.id} as text: ${what}, got ${bytes.length} bytes.`,
+      `Cannot read ${JSON.stringify(path)} of ${skill.id} as text: ${reason}, got ${bytes.length} bytes.`,
       { hint: 'Ask for its bytes, or refer to the file by its path.' },
     );
   }

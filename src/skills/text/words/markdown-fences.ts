@@ -27,7 +27,10 @@ export interface CodeReader {
 export interface FenceOptions {
   /** Returns a reader for the code of some blocks: a fence inside a text of the code does not close the block. */
   readerOf?(tag: string): CodeReader | undefined;
-  /** Called when such a block has no closing fence outside of its texts, and text follows its first fence or it has no fence. The scan ends there. */
+  /**
+   * Called with the kind of the text in which such a block seems to end: either all its closing fences are inside texts of the
+   * code and more lines follow the first one, or it has no closing fence. The scan ends there.
+   */
   closedEarly?(text: string): void;
 }
 
