@@ -42,7 +42,7 @@ export async function ensureRuntime(): Promise<RuntimeBundle> {
     return { folder, ...manifest };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new SkillcellError('runtime.bundle-missing', `Cannot load the runtime bundle: ${reason}`, { cause });
+    throw new SkillcellError('runtime.bundle-missing', `Cannot load the runtime bundle: ${reason}.`, { cause });
   }
 }
 

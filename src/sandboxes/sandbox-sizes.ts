@@ -1,10 +1,12 @@
 import type { SandboxLimits } from './runner.ts';
 
 const MIB = 1024 * 1024;
-/** The supervisor's share besides user code and its files. */
+/** The supervisor's share of memory besides user code and its files. */
 const SUPERVISOR_MIB = 64;
-/** MiB for the skills of a job, with room for their folders. */
+/** MiB for the skills of a job: at most 64 MiB of files, with room for their folders. */
 export const SKILLS_MIB = 72;
+/** The supervisor's share of processes and threads besides user code. */
+export const SUPERVISOR_PIDS = 24;
 
 /**
  * Memory limit of a whole sandbox in MiB. Files in memory count: the workspace, the temporary folder (the same size) and the skills. Files in

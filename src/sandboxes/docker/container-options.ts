@@ -1,11 +1,9 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { seccompEngineProfile } from '../seccomp/seccomp-engine-profile.ts';
 import type { SandboxSpec } from '../runner.ts';
-import { largestFileBytes, sandboxMemoryMib, SKILLS_MIB } from '../sandbox-sizes.ts';
+import { largestFileBytes, sandboxMemoryMib, SKILLS_MIB, SUPERVISOR_PIDS } from '../sandbox-sizes.ts';
 
 const MIB = 1024 * 1024;
-/** The supervisor's share besides user code. */
-const SUPERVISOR_PIDS = 24;
 /** The sandbox's own kernel is a host program. Its memory and threads count, and it needs them to run. */
 const OWN_KERNEL_MIB = 128;
 const OWN_KERNEL_PIDS = 256;

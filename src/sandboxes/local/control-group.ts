@@ -12,13 +12,11 @@ import { join } from 'node:path';
 import type { SandboxUsage } from '../../contracts/jobs/usage.ts';
 import { readControlGroupMemory, readControlGroupUsage } from '../../protocol/control-group-usage.ts';
 import type { SandboxLimits } from '../runner.ts';
-import { sandboxMemoryMib } from '../sandbox-sizes.ts';
+import { sandboxMemoryMib, SUPERVISOR_PIDS } from '../sandbox-sizes.ts';
 
 const MIB = 1024 * 1024;
 const ROOT = '/sys/fs/cgroup';
 const FOLDER = 'skillcell';
-/** The supervisor's share besides user code. */
-const SUPERVISOR_PIDS = 24;
 const CPU_PERIOD_US = 100_000;
 
 /** The control group of one sandbox, in one folder (version 2) or one folder per controller (version 1). */

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { executorWords, shellWords, waitingProgram } from '../../contracts/jobs/language.ts';
 import type { SandboxSpec } from '../runner.ts';
+import { SKILLS_MIB } from '../sandbox-sizes.ts';
 import { requireInterpreter } from './require-interpreter.ts';
 import { CODE_CACHE } from './runtime-cache.ts';
 
@@ -17,8 +18,6 @@ const HOST_ETC =
 const RUNTIME = '/opt/skillcell';
 /** Path of the sandbox's memory counters for the entry. */
 const GROUP = '/sys/fs/cgroup';
-/** MiB for the skills of a job, with room for their folders. */
-const SKILLS_MIB = 96;
 
 /** Parts of the command of a sandbox at level namespace. */
 export interface NamespaceCommandParts {

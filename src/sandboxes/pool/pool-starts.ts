@@ -31,6 +31,7 @@ export interface PoolStartsOptions<T> {
   onFailed(error: unknown): void;
 }
 
+/** A tenth of a second, after which the start goes on, so that a long job does not hold it up. */
 const BUSY_TRIES = 20;
 /** Without a waiting member, the next job would start cold, so the start waits less. */
 const BUSY_TRIES_EMPTY = 12;

@@ -11,7 +11,7 @@ const BITS = 32;
  * reads only the lower half of some arguments. Only masked equality can ignore the upper half, so "none of these" becomes a set of
  * masked equalities.
  *
- * @param values - unsigned 32-bit values to leave out
+ * @param values unsigned 32-bit values to leave out
  * @returns disjoint blocks of maximal size
  */
 export function blocksOfOtherValues(values: readonly number[]): ValueBlock[] {

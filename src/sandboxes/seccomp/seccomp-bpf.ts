@@ -100,7 +100,7 @@ function numberRanges(numbers: ReadonlyMap<string, number>): NumberRange[] {
  * the descriptor of `--seccomp`. Unlisted calls fail with EPERM, calls newer than the table with ENOSYS. A call through the interface
  * of another architecture (i386, x32, 32-bit arm) kills the process, because its numbers mean other calls.
  *
- * @param architecture - target processor, as in `process.arch`
+ * @param architecture target processor, as in `process.arch`
  * @returns the bytes of the program
  */
 export function seccompBpf(architecture: SeccompArchitecture): Uint8Array {
@@ -118,7 +118,7 @@ export function seccompBpf(architecture: SeccompArchitecture): Uint8Array {
 /**
  * A binary search for the range of the number in the accumulator. The leaves are the code of the ranges.
  *
- * @param ranges - at least one range, ascending; numbers below the first range belong to it
+ * @param ranges at least one range, ascending; numbers below the first range belong to it
  */
 export function searchTree(ranges: readonly NumberRange[]): readonly BpfInstruction[] {
   const half = ranges.length >> 1;

@@ -79,7 +79,7 @@ rseq_slice_yield 471 471
 /**
  * The system call numbers of one architecture.
  *
- * @param architecture - architecture of the numbers
+ * @param architecture architecture of the numbers
  * @returns number by name; a call that the architecture lacks has no entry
  */
 export function systemCallNumbers(architecture: SeccompArchitecture): ReadonlyMap<string, number> {

@@ -67,7 +67,7 @@ export async function buildImage(engine: Docker, options: BuildImageOptions): Pr
   if (id === undefined)
     throw new SkillcellError(
       'image.build-failed',
-      `Cannot build the image: the engine lost it after the build, got ${name}.`,
+      `Cannot build the image ${name}: the engine lost it after the build.`,
     );
   return id;
 }

@@ -98,15 +98,15 @@ interface EngineFault extends Error {
   code?: string;
 }
 
-function engineError(what: string, cause: EngineFault): SkillcellError {
+function engineError(action: string, cause: EngineFault): SkillcellError {
   if (SkillcellError.isInstance(cause)) return cause;
   const said = cause.message.replace(/\s+/g, ' ').slice(0, 200);
   if (cause.statusCode === undefined) {
-    return new SkillcellError('engine.unavailable', `Cannot ${what}: the Docker engine does not answer (${said}).`, {
+    return new SkillcellError('engine.unavailable', `Cannot ${action}: the Docker engine does not answer (${said}).`, {
       cause,
     });
   }
-  return new SkillcellError('engine.failed', `Cannot ${what}: the Docker engine says ${said}.`, { cause });
+  return new SkillcellError('engine.failed', `Cannot ${action}: the Docker engine says ${said}.`, { cause });
 }
 
 /** True if the object does not exist or is being removed: for a removal, both are success. */
