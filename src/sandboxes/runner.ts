@@ -47,128 +47,22 @@ export interface Sandbox {
   readonly channel: Duplex;
   /** Limits that the kernel does not enforce, as diagnostics for the result. */
   readonly diagnostics: readonly Diagnostic[];
-  /**
-   * The kernel's counters of the sandbox. Absent if the supervisor inside must read them.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * await sandbox.kill('the example is over');
-   * await sandbox.exited;
-   * const { cpuMs } = sandbox.usage?.() ?? { cpuMs: null };
-   * console.log(cpuMs === null || cpuMs >= 0);
-   * // prints: true
-   * ```
-   */
+  /** The kernel's counters of the sandbox. Absent if the supervisor inside must read them. */
   usage?(): SandboxUsage;
-  /**
-   * Current bytes of its processes and files in memory, without the inactive page cache. Null if they are not counted.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * const bytes = await sandbox.memoryBytes();
-   * console.log(bytes === null || bytes >= 0);
-   * // prints: true
-   * await sandbox.kill('the example is over');
-   * ```
-   */
+  /** Current bytes of its processes and files in memory, without the inactive page cache. Null if they are not counted. */
   memoryBytes(): Promise<number | null>;
-  /**
-   * The last lines of stderr of the sandbox's own programs, for error messages. They may contain host paths.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * await sandbox.kill('the example is over');
-   * console.log(JSON.stringify(sandbox.complaint()));
-   * // prints: ""
-   * ```
-   */
+  /** The last lines of stderr of the sandbox's own programs, for error messages. They may contain host paths. */
   complaint(): string;
-  /**
-   * The reason of a failed start if this machine is the cause, such as an unavailable level; else undefined.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * await sandbox.kill('the example is over');
-   * // This program ended it, so the machine is not the cause.
-   * console.log(sandbox.startFailure?.());
-   * // prints: undefined
-   * ```
-   */
+  /** The reason of a failed start if this machine is the cause, such as an unavailable level; else undefined. */
   startFailure?(): SkillcellError | undefined;
-  /**
-   * Ends the sandbox and all its processes, and removes its files. Idempotent.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * await sandbox.kill('the example is over');
-   * const { cause } = await sandbox.exited;
-   * console.log(cause);
-   * // prints: killed
-   * ```
-   */
+  /** Ends the sandbox and all its processes, and removes its files. Idempotent. */
   kill(reason: string): Promise<void>;
   readonly exited: Promise<SandboxExit>;
   /**
    * Lets this process exit while the sandbox waits; `kill` keeps it alive until the end. Absent if a sandbox never keeps the process alive.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * // Without further work, this process would exit now and end the sandbox.
-   * sandbox.unref?.();
-   * await sandbox.kill('the example is over');
-   * console.log((await sandbox.exited).cause);
-   * // prints: killed
-   * ```
    */
   unref?(): void;
-  /**
-   * Reverts `unref` when a job runs.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * sandbox.unref?.();
-   * // From now on, the sandbox keeps this process alive.
-   * sandbox.ref?.();
-   * await sandbox.kill('the example is over');
-   * console.log((await sandbox.exited).cause);
-   * // prints: killed
-   * ```
-   */
+  /** Reverts `unref` for a sandbox that a job takes. */
   ref?(): void;
 }
 
@@ -194,78 +88,18 @@ export interface Runner extends AsyncDisposable {
    *
    * @param options `patienceMs` is the deadline of the answer
    * @throws the same errors as `start`
-   * @example
-   * ```ts
-   * import { createDockerRunner } from 'skillcell';
-   *
-   * await using runner = createDockerRunner();
-   * const patience = { signal: AbortSignal.timeout(10_000), patienceMs: 2_000 };
-   * const answer = await runner.reach?.(patience).then(() => 'the engine is there', (error: Error) => error.message);
-   * console.log(answer);
-   * // prints: …
-   * ```
    */
   reach?(options: { signal: AbortSignal; patienceMs: number }): Promise<void>;
-  /**
-   * Checks each level by starting a sandbox. The strongest level comes first.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * for (const { isolation, available } of await runner.probe()) console.log(isolation, typeof available);
-   * // prints: namespace boolean
-   * // prints: none boolean
-   * ```
-   */
+  /** Checks each level by starting a sandbox. The strongest level comes first. */
   probe(options?: { signal?: AbortSignal }): Promise<RunnerReport[]>;
   /**
    * Starts a sandbox; never at a weaker level.
    *
    * @throws SkillcellError `runner.isolation-unmet`, `runtime.missing`, `sandbox.start-failed`
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * console.log(sandbox.runner, sandbox.isolation);
-   * // prints: local none
-   * await sandbox.kill('the example is over');
-   * ```
    */
   start(spec: SandboxSpec, options: { signal: AbortSignal }): Promise<Sandbox>;
-  /**
-   * Removes the sandboxes of dead owners. An abort ends the sweep early; the report then covers the work until then.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const { removed, failed } = await runner.sweep({ signal: AbortSignal.timeout(60_000) });
-   * console.log(Array.isArray(removed), failed);
-   * // prints: true []
-   * ```
-   */
+  /** Removes the sandboxes of dead owners. An abort ends the sweep early; the report then covers the work until then. */
   sweep(options?: { signal?: AbortSignal }): Promise<SweepReport>;
-  /**
-   * Ends all running sandboxes and refuses further starts. Idempotent.
-   *
-   * @example
-   * ```ts
-   * import { createLocalRunner, DEFAULT_LIMITS } from 'skillcell';
-   *
-   * await using runner = createLocalRunner();
-   * const spec = { isolation: 'none', language: 'javascript', limits: DEFAULT_LIMITS } as const;
-   * const sandbox = await runner.start(spec, { signal: AbortSignal.timeout(60_000) });
-   * await runner.close();
-   * console.log((await sandbox.exited).cause);
-   * // prints: killed
-   * ```
-   */
+  /** Ends all running sandboxes and refuses further starts. Idempotent. */
   close(): Promise<void>;
 }
