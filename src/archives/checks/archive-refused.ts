@@ -20,7 +20,7 @@ export class ArchiveRefusal extends Error {
 export function archiveRefused(error: unknown, shown: string, action = 'read the archive'): unknown {
   if (!(error instanceof ArchiveRefusal)) return error;
   const { fault, message, cause } = error;
-  return new SkillcellError('archive.refused', `Cannot ${action}: ${message}; nothing is written, got ${shown}.`, {
+  return new SkillcellError('archive.refused', `Cannot ${action} ${shown}: ${message}; nothing is written.`, {
     diagnostics: [libraryDiagnostic(fault, `The archive is refused: ${message}.`, { path: shown })],
     ...(cause === undefined ? {} : { cause }),
   });

@@ -197,7 +197,7 @@ describe('skillcell skills pack', () => {
     writeFileSync(join(cwd, 'units/LARGE'), '');
     const { code, stderr } = await skillcell('pack', 'units');
     expect([code, stderr]).toEqual([2, expect.stringContaining('error zip.collision')]);
-    expect(stderr).toContain('Cannot pack the skill: two names that are the same on some systems');
+    expect(stderr).toContain('Cannot pack the skill "units": two names that are the same on some systems');
     expect(readdirSync(cwd)).toEqual(['units']);
   });
 });
