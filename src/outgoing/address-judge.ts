@@ -10,8 +10,8 @@ const PRIVATE: ReadonlySet<string> = new Set(['private', 'uniqueLocal', 'loopbac
 const WIRE_SERVER = '168.63.129.16';
 
 /**
- * Judges addresses by their registered purpose. All addresses that are not public are refused, and so are addresses that contain another
- * address, such as IPv4-mapped addresses, NAT64 and 6to4.
+ * Judges addresses by their registered purpose. Addresses that are not public are refused unless `allowPrivate` names them, and so are
+ * addresses that contain another address, such as IPv4-mapped addresses, NAT64 and 6to4.
  *
  * @throws SkillcellError `options.invalid` for an invalid entry of `allowPrivate`
  */

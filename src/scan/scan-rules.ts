@@ -52,7 +52,7 @@ export interface ScanRule {
 const LOOK = 'Read the line, and use the skill only if you know why the line is there.';
 const NO_SECRETS = 'Remove the secret from the skill and replace it: everyone with a copy of the skill has it.';
 
-/** Every code that a finding may have. `docs/scan.md` is checked against it. */
+/** Every code that a finding may have. The table in `docs/scan.md` is generated from it. */
 export const SCAN_RULES: Readonly<Record<ScanCode, ScanRule>> = {
   'scan.hidden-message': {
     severity: 'high',

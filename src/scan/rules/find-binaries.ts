@@ -18,15 +18,15 @@ export function findBinaries(file: ScannedFile, paths: ReadonlySet<string>): Fou
   if (isText || bytes.length === 0) return [];
   const code = CODE_ENDINGS.has(ending) || binary?.kind === 'code' || binary?.kind === 'bytecode';
   if (code) {
-    const what = binary === undefined || binary.kind === 'archive' ? `a file of the kind ${ending}` : binary.name;
+    const noun = binary === undefined || binary.kind === 'archive' ? `a file of the kind ${ending}` : binary.name;
     return hasSource(file, paths)
       ? [
           {
             code: 'scan.unknown-bytes',
-            message: `This is ${what}; it may differ from the source beside it.`,
+            message: `This is ${noun}; it may differ from the source beside it.`,
           },
         ]
-      : [{ code: 'scan.binary-code', message: `This is ${what}, and its source is not in the skill.` }];
+      : [{ code: 'scan.binary-code', message: `This is ${noun}, and its source is not in the skill.` }];
   }
   if (binary?.kind === 'office') {
     const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

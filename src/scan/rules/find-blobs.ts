@@ -39,8 +39,8 @@ export function* findBlobs({ text, folded, holds }: ScannedFile): Generator<Foun
   for (const at of escapeRuns(folded.text, holds)) yield blob('A long run of escaped bytes', folded.offsetOf(at));
 }
 
-function blob(what: string, at: number): FoundInFile {
-  return { code: 'scan.blob', message: `${what}; the decoded content was not scanned.`, at };
+function blob(finding: string, at: number): FoundInFile {
+  return { code: 'scan.blob', message: `${finding}; the decoded content was not scanned.`, at };
 }
 
 function bare(line: string): string {
