@@ -26,8 +26,8 @@ export function newSkill(into: string, name: string): void {
     throw refusal('the name is already taken', name);
 }
 
-function refusal(what: string, name: string, hint?: string): SkillcellError {
-  const message = `Cannot begin a skill: ${what}, got ${JSON.stringify(name)}.`;
+function refusal(reason: string, name: string, hint?: string): SkillcellError {
+  const message = `Cannot begin a skill: ${reason}, got ${JSON.stringify(name)}.`;
   return new SkillcellError('usage.invalid', message, { hint: hint ?? 'Choose another name or another folder.' });
 }
 

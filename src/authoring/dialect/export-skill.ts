@@ -62,7 +62,7 @@ export function exportSkill(name: string, tree: SkillTree, dialect: Dialect): Sk
     ({ code }) => dialect === 'agentskills' || code !== 'strict.field-unknown',
   );
   if (faults.length === 0) return written;
-  const message = `Cannot export the skill: ${faults[0]?.message} Got ${JSON.stringify(name)}.`;
+  const message = `Cannot export the skill ${JSON.stringify(name)}: ${faults[0]?.message}`;
   throw new SkillcellError('skills.invalid', message, { diagnostics: faults });
 }
 

@@ -20,7 +20,7 @@ export function readSource(name: string, tree: SkillTree): SkillSource {
   const read = 'fault' in decoded ? undefined : readFrontMatter(decoded.text, { recover: true, path: skillFile });
   if (read?.ok !== true) {
     const diagnostics = read?.diagnostics ?? [];
-    const message = `Cannot read the skill: ${diagnostics[0]?.message ?? 'its SKILL.md is no text.'} Got ${JSON.stringify(name)}.`;
+    const message = `Cannot read the skill ${JSON.stringify(name)}: ${diagnostics[0]?.message ?? 'its SKILL.md is no text.'}`;
     throw new SkillcellError('skills.invalid', message, { diagnostics });
   }
   const nodes = new Map((entriesOf(read.root) ?? []).map(({ key, node }) => [key, node]));
@@ -33,7 +33,7 @@ export function writeSource(name: string, lines: readonly string[], { body, othe
   const block = lines.map((line) => `${line}\n`).join('');
   const bytes = Buffer.byteLength(block);
   if (bytes > FRONT_MATTER_LIMIT) {
-    const message = `Cannot write the skill: its frontmatter may have ${FRONT_MATTER_LIMIT} bytes and would have ${bytes}, got ${JSON.stringify(name)}.`;
+    const message = `Cannot write the skill ${JSON.stringify(name)}: its frontmatter may have ${FRONT_MATTER_LIMIT} bytes and would have ${bytes}.`;
     throw new SkillcellError('skills.invalid', message);
   }
   return new Map([...others, [SKILL_FILE, { bytes: Buffer.from(`---\n${block}---\n${body}`), executable: false }]]);

@@ -47,7 +47,7 @@ function thereAlready(name: string): SkillcellError {
   return refusal('the name is already taken', name);
 }
 
-function refusal(what: string, name: string): SkillcellError {
+function refusal(reason: string, name: string): SkillcellError {
   const hint = 'Choose another folder, or remove the existing one.';
-  return new SkillcellError('usage.invalid', `Cannot write skills: ${what}, got ${JSON.stringify(name)}.`, { hint });
+  return new SkillcellError('usage.invalid', `Cannot write skills: ${reason}, got ${JSON.stringify(name)}.`, { hint });
 }

@@ -90,7 +90,7 @@ function replace(path: string, before: Uint8Array, after: Uint8Array): void {
     if (process.getuid?.() === 0) chownSync(aside, uid, gid);
     chmodSync(aside, mode & 0o7777);
     if (!readFileSync(path).equals(before)) {
-      const message = `Cannot mend the file: it changed meanwhile, got ${quotedText(path)}.`;
+      const message = `Cannot mend ${quotedText(path)}: the file changed since it was read.`;
       throw new SkillcellError('store.changed', message, { hint: 'Try again when no other program writes to it.' });
     }
     renameSync(aside, path);
