@@ -26,7 +26,7 @@ export interface ApproveSkillsOptions {
 
 /**
  * Records that a person has reviewed skills and allows their use. The approval binds to the locked bytes, and the present bytes must equal them:
- * otherwise it would cover bytes that nothing shows. A built-in skill is first locked as it is now.
+ * otherwise it would cover bytes that the person has not seen. A built-in skill is first locked as it is now.
  *
  * @throws SkillcellError `skills.reference-unknown`, `lock.mismatch`, `lock.invalid`, `store.conflict`
  */
@@ -56,13 +56,13 @@ function lockable(builtin: BuiltinSkills): Map<string, LockedSkill> {
 }
 
 function changed({ id, place }: LockedSkill, diagnostics: SkillcellError['diagnostics']): SkillcellError {
-  const [what, hint] =
+  const [holder, hint] =
     place === null
       ? ['this version of the package', `\`skillcell skills update ${id}\` shows the changes and locks them.`]
       : [
           'its folder',
           '`skillcell skills install` restores the locked bytes; `update` and `add` take the present ones of the source.',
         ];
-  const message = `Cannot approve the skill: ${what} does not hold the locked bytes, got ${id}.`;
+  const message = `Cannot approve ${id}: ${holder} does not hold the locked bytes.`;
   return new SkillcellError('lock.mismatch', message, { hint, diagnostics });
 }

@@ -98,7 +98,7 @@ function assertInPackage({ id }: LockedSkill, deviations: readonly Deviation[]):
   if (deviations.length === 0) return;
   throw new SkillcellError(
     'lock.mismatch',
-    `Cannot install the skill: this version of the package does not hold the locked bytes, got ${id}.`,
+    `Cannot install ${id}: this version of the package does not hold the locked bytes.`,
     {
       hint: `Use the version of the package that holds them, or \`skillcell skills update ${id}\`.`,
       diagnostics: deviationDiagnostics(deviations),

@@ -9,5 +9,5 @@ export function isApproved({ approval, digest }: Pick<LockedSkill, 'approval' | 
 /** @throws SkillcellError `lock.unapproved` */
 export function assertApproved(skill: LockedSkill): void {
   if (isApproved(skill)) return;
-  throw new SkillcellError('lock.unapproved', `Cannot use the skill: its bytes are not approved, got ${skill.id}.`);
+  throw new SkillcellError('lock.unapproved', `Cannot use ${skill.id}: its bytes are not approved.`);
 }

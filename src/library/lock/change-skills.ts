@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 import type { SkillTree } from '../../contracts/skills/skill.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { syncFolder, writeAside } from '../../durable/durable-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { writeTree } from '../../durable/write-tree.ts';
@@ -150,7 +151,7 @@ function refuseLinks(root: string, place: string): void {
     if (!stats.isDirectory())
       throw new SkillcellError(
         'lock.mismatch',
-        `Cannot write skills: a file or a link is in place of a folder, got ${path}.`,
+        `Cannot write skills: a file or a link is in place of the folder ${quotedText(path)}.`,
         {
           hint: 'Move it away, or name another folder by --into.',
         },
@@ -161,7 +162,7 @@ function refuseLinks(root: string, place: string): void {
 /** A journal that came with a repository could move any folders. */
 function refuseForeign(stats: Stats, staging: string): void {
   if (stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0) return;
-  const message = `Cannot complete a change of skills: this user did not begin it here, got ${basename(staging)}.`;
+  const message = `Cannot complete the change of skills in ${quotedText(basename(staging))}: this user did not begin it here.`;
   throw new SkillcellError('lock.invalid', message, { hint: 'Inspect it, then remove it.' });
 }
 

@@ -3,6 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { removeTorn, writeAside } from '../../durable/durable-file.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
 
@@ -119,5 +120,9 @@ function linked(path: string, token: string): boolean {
 }
 
 function held(path: string, reason: string, hint = 'Try again when that process is done.'): SkillcellError {
-  return new SkillcellError('store.conflict', `Cannot change the skills: ${reason}, got ${basename(path)}.`, { hint });
+  return new SkillcellError(
+    'store.conflict',
+    `Cannot change the skills: ${quotedText(basename(path))} exists, and ${reason}.`,
+    { hint },
+  );
 }

@@ -24,8 +24,8 @@ export function loadSqlite(): typeof Sqlite {
   return sqlite;
 }
 
-function unavailable(what: string, cause?: unknown): SkillcellError {
-  const message = `Cannot search: ${what}, got Node ${process.versions.node}.`;
+function unavailable(reason: string, cause?: unknown): SkillcellError {
+  const message = `Cannot search: ${reason}, got Node ${process.versions.node}.`;
   return new SkillcellError('search.unavailable', message, { cause });
 }
 

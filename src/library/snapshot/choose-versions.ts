@@ -64,7 +64,7 @@ export function chooseVersions(request: VersionRequest): Map<string, Skill> {
     if (!takeNext(choices, selection)) throw conflict as SkillcellError;
   }
   const asked = ids.toSorted(compareCodePoints).join(', ');
-  const message = `Cannot load ${asked}: no versions that go together were found, got none within ${most} looks.`;
+  const message = `Cannot load ${asked}: no versions that go together were found within ${most} attempts.`;
   const hint = `Ask for versions by narrower ranges.${conflict === undefined ? '' : ` The last attempt failed: ${conflict.message}`}`;
   throw new SkillcellError('skills.version-unmet', message, { hint });
 }

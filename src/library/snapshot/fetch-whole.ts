@@ -39,7 +39,7 @@ function wholeSkill(skill: Skill, source: SkillSource, view: SkillView, index: H
   const { state, record } = source;
   const { folder, digest } = view;
   if (record.digest !== undefined && record.digest !== digest) {
-    const message = `Cannot read the skill: its store gives other bytes for the same revision, got ${skill.id}.`;
+    const message = `Cannot read ${skill.id}: its store gives other bytes for the same revision.`;
     throw new SkillcellError('store.changed', message);
   }
   if (record.complete) return { ...skill, folder };

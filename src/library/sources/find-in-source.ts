@@ -168,5 +168,8 @@ function lockedOrigin({ kind, source, ref }: SourceSpec, origin: Origin, lockFol
 function readView(view: SkillView): SkillTree {
   const tree = readTree(view.folder, view.files);
   if (skillDigest(listFiles(tree)) === view.digest) return tree;
-  throw new SkillcellError('store.changed', `Cannot read the skill: the cache has changed, got ${view.digest}.`);
+  throw new SkillcellError(
+    'store.changed',
+    `Cannot read the skill: its copy in the cache has changed, got ${view.digest}.`,
+  );
 }

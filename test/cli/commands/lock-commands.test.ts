@@ -220,7 +220,7 @@ describe('a skill that --frozen leaves out', () => {
       const { code, stderr } = await skills('render', ref, ...frozen);
       expect([code, stderr]).toEqual([
         2,
-        expect.stringContaining('Cannot use the skill: its bytes are not approved, got custom.units.') as string,
+        expect.stringContaining('Cannot use custom.units: its bytes are not approved.') as string,
       ]);
       expect(stderr).not.toContain('custom.report is not loaded');
     },

@@ -39,7 +39,7 @@ function lie(name: string): void {
 }
 
 const SAID =
-  'error source.skill bad/SKILL.md: The skill "bad" is not taken (store.changed): Cannot read the skill: its bytes have another digest than is listed, got bad.\n';
+  'error source.skill bad/SKILL.md: The skill "bad" is not taken (store.changed): Cannot read the skill "bad": its bytes have another digest than is listed.\n';
 
 describe('skillcell skills add from a web site that lists a wrong digest of one skill', () => {
   it('reports and leaves out that skill, and takes the others', async () => {
@@ -65,13 +65,19 @@ describe('skillcell skills add from a web site that lists a wrong digest of one 
     lie('bad');
     site.publish('units', skillText('units'));
     const { code, stderr } = await add('--skill', 'units', '--skill', name);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('\nCannot read the skill: its bytes have another')]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining('\nCannot read the skill "bad": its bytes have another'),
+    ]);
     expect(readdirSync(project)).toEqual([]);
   });
 
   it('fails if there is no other skill', async () => {
     lie('bad');
-    expect(await add()).toMatchObject({ code: 2, stderr: expect.stringContaining('\nCannot read the skill: its') });
+    expect(await add()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('\nCannot read the skill "bad": its'),
+    });
     expect(readdirSync(project)).toEqual([]);
   });
 
@@ -102,7 +108,7 @@ describe('skillcell skills add from a web site that lists a wrong digest of one 
     removeTree(join(scene, '.cache'));
     expect(await skillcell('install')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Cannot read the skill: its bytes have another digest'),
+      stderr: expect.stringContaining('Cannot read the skill "bad": its bytes have another digest'),
     });
   });
 });

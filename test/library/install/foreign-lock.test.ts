@@ -140,7 +140,7 @@ describe('a lock file of another author', () => {
     const before = seen();
     await expect(install()).rejects.toMatchObject({
       code: 'lock.mismatch',
-      message: 'Cannot install the skill: its folder has files that are not locked, got there.',
+      message: 'Cannot install the skill: its folder "there" has files that are not locked.',
       diagnostics: [expect.objectContaining({ code: 'lock.added', path: `custom.beta/${added}` })],
     });
     expect(seen()).toEqual(before);

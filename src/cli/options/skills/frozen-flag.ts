@@ -20,7 +20,7 @@ export function unapprovedError(
   const about = refs.flatMap((ref) => left.get(idOf(ref)) ?? []);
   const [first] = about;
   if (first === undefined) return undefined;
-  const message = `Cannot use the skill: its bytes are not approved, got ${first.skill}.`;
+  const message = `Cannot use ${first.skill}: its bytes are not approved.`;
   return new SkillcellError('lock.unapproved', message, { cause, diagnostics: about });
 }
 

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SkillFile } from '../../../contracts/skills/skill.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import { compareLocked, type Deviation } from '../../lock/compare-locked.ts';
 import type { LockedSkill } from '../../lock/format/lock-format.ts';
 import { isChangedCopy, isOwnSource } from './changed-copy.ts';
@@ -32,10 +33,14 @@ export function assertReplaceable({ root, place, id, files, locked }: Replacemen
   assertRestorable(root, locked, rows, files === null ? 'remove' : 'replace');
   const lost = rows.filter(({ state }) => state !== 'missing');
   if (lost.length === 0) return;
-  throw new SkillcellError('lock.mismatch', `Cannot replace the skill: its folder has local changes, got ${place}.`, {
-    hint: 'Save the changes elsewhere and remove added files; then `skillcell skills install` restores the locked bytes. --force drops the changes.',
-    diagnostics: deviationDiagnostics(lost),
-  });
+  throw new SkillcellError(
+    'lock.mismatch',
+    `Cannot replace the skill: its folder ${quotedText(place)} has local changes.`,
+    {
+      hint: 'Save the changes elsewhere and remove added files; then `skillcell skills install` restores the locked bytes. --force drops the changes.',
+      diagnostics: deviationDiagnostics(lost),
+    },
+  );
 }
 
 /**
@@ -69,7 +74,7 @@ export function assertRestorable(
 export function assertNothingAdded(place: string, rows: readonly Deviation[]): void {
   const added = rows.filter(({ state }) => state === 'added');
   if (added.length === 0) return;
-  const message = `Cannot install the skill: its folder has files that are not locked, got ${place}.`;
+  const message = `Cannot install the skill: its folder ${quotedText(place)} has files that are not locked.`;
   throw new SkillcellError('lock.mismatch', message, {
     hint: 'Move them away, or drop them by --force.',
     diagnostics: deviationDiagnostics(added),
@@ -77,7 +82,7 @@ export function assertNothingAdded(place: string, rows: readonly Deviation[]): v
 }
 
 function notReplaced(reason: string, place: string, action: 'replace' | 'remove' = 'replace'): SkillcellError {
-  return new SkillcellError('lock.mismatch', `Cannot ${action} the skill: ${reason}, got ${place}.`, {
+  return new SkillcellError('lock.mismatch', `Cannot ${action} the skill in ${quotedText(place)}: ${reason}.`, {
     hint: `Move it away, or ${action} it by --force.`,
   });
 }

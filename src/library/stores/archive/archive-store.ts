@@ -113,7 +113,7 @@ export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
 
 function changed(source: string, { path }: StoreItem): SkillcellError {
   const shown = JSON.stringify(`${source}:${path}`);
-  return new SkillcellError('store.changed', `Cannot read the skill: the archive changed, got ${shown}.`);
+  return new SkillcellError('store.changed', `Cannot read the skill ${shown}: the archive changed.`);
 }
 
 /** An archive in a local file. */

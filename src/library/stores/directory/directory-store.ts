@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
 import type { RootKind, SkillTree } from '../../../contracts/skills/skill.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import type { SkillHead, SkillStore, StoreItem } from '../../../contracts/skills/store.ts';
 import { skillFolderAt } from '../../../skills/load/find-skill-folders.ts';
 import { type ManifestOptions, readManifest, SKILL_BYTES } from '../../../skills/load/read-manifest.ts';
@@ -62,7 +63,7 @@ export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore
   /** The error for an unreadable file: the skill has changed, or this user has no permission. */
   const unreadable = (item: StoreItem, diagnostics: Diagnostic[]): SkillcellError => {
     listed(item);
-    const message = `Cannot read the skill: ${diagnostics.at(-1)?.message ?? ''} Got ${nameOf(source, item)}.`;
+    const message = `Cannot read the skill ${nameOf(source, item)}: ${diagnostics.at(-1)?.message ?? 'a file of it cannot be read.'}`;
     return new SkillcellError('store.unavailable', message, { diagnostics });
   };
 
@@ -127,12 +128,12 @@ function manifestOptions({ path }: StoreItem, { folder: { listing } }: FoundSkil
 }
 
 function changed(source: string, item: StoreItem): SkillcellError {
-  const message = `Cannot read the skill: it changed after it was listed, got ${nameOf(source, item)}.`;
+  const message = `Cannot read the skill ${nameOf(source, item)}: it changed after it was listed.`;
   return new SkillcellError('store.changed', message);
 }
 
 function nameOf(source: string, { path }: StoreItem): string {
-  return path === '.' ? basename(source) : path;
+  return quotedText(path === '.' ? basename(source) : path);
 }
 
 /**

@@ -65,9 +65,13 @@ export function listSource(root: string, most: number = NAMES): ListedSource {
       else take(below + name, 'other');
     }
     if (names <= most) continue;
-    throw new SkillcellError('source.refused', `Cannot read skills: there are more than ${most} names, got ${root}.`, {
-      hint: 'Name a folder in it.',
-    });
+    throw new SkillcellError(
+      'source.refused',
+      `Cannot read the skills of ${root}: there are more than ${most} names.`,
+      {
+        hint: 'Name a folder in it.',
+      },
+    );
   }
   return { entries, files, closed, diagnostics };
 }

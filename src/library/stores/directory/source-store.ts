@@ -129,6 +129,6 @@ async function readable<Result>(source: string, reading: Promise<Result>): Promi
 }
 
 function changed(source: string, { path }: StoreItem): SkillcellError {
-  const message = `Cannot read the skill: it changed after it was listed, got ${quotedText(path)} of ${source}.`;
+  const message = `Cannot read the skill ${quotedText(path)} of ${source}: it changed after it was listed.`;
   return new SkillcellError('store.changed', message);
 }

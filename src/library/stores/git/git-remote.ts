@@ -74,11 +74,11 @@ export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSig
   if (name === 'HEAD')
     throw new SkillcellError(
       'source.refused',
-      `Cannot read the repository ${remote.address.url}: it is empty, or has no default branch, got no commit at HEAD.`,
+      `Cannot read the repository ${remote.address.url}: it is empty, or has no default branch.`,
     );
   throw new SkillcellError(
     'source.refused',
-    `Cannot read the repository ${remote.address.url}: it has no branch or tag of that name, got ${quotedText(name)}.`,
+    `Cannot read the repository ${remote.address.url}: it has no branch or tag ${quotedText(name)}.`,
   );
 }
 

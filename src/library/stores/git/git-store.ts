@@ -149,7 +149,7 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
     if (snapshot === undefined || skill === undefined || snapshot.treeOf(skill.folder) !== item.revision)
       throw new SkillcellError(
         'store.changed',
-        `Cannot read the skill: it differs from the list, got ${quotedText(item.path)}.`,
+        `Cannot read the skill ${quotedText(item.path)}: it differs from the list.`,
       );
     return { snapshot, skill };
   };

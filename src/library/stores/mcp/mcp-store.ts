@@ -86,10 +86,7 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
       connecting ??= connect();
       server = await withinDeadline(connecting, { signal });
       if (!server.skills.supported)
-        throw new SkillcellError(
-          'source.refused',
-          `Cannot read the source: the server offers no skills, got ${place}.`,
-        );
+        throw new SkillcellError('source.refused', `Cannot read the source ${place}: the server offers no skills.`);
       server.begin();
       return await act(server.skills, { timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
@@ -121,7 +118,7 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
     if (skills.length + invalid.length > MAX_SKILLS)
       throw new SkillcellError(
         'source.refused',
-        `Cannot read the source: it lists more than ${MAX_SKILLS} skills, got ${place}.`,
+        `Cannot read the source ${place}: it lists more than ${MAX_SKILLS} skills.`,
       );
     const diagnostics = invalid.map(({ index, uri = '' }) =>
       leftOut(`skills/${index}`, `${quotedText(uri)} does not follow the skills extension`),
@@ -237,15 +234,15 @@ function serverFault(error: unknown, server: Pick<SkillServer, 'fault'> | undefi
   if (reason === 'size' || reason === 'digest') return changed('its bytes have another digest than is listed', shown);
   const refused = REASONS[reason ?? code ?? ''];
   if (refused !== undefined)
-    return new SkillcellError('source.refused', `Cannot read the source: ${refused}, got ${shown}.`);
+    return new SkillcellError('source.refused', `Cannot read the source ${shown}: ${refused}.`);
   if (code === INVALID_PARAMS) return changed('the server has it no longer', shown);
   const said = typeof status === 'number' ? `it answers with the HTTP status ${status}` : words(name, code);
-  return new SkillcellError('store.unavailable', `Cannot read the source: ${said}, got ${shown}.`, { cause: error });
+  return new SkillcellError('store.unavailable', `Cannot read the source ${shown}: ${said}.`, { cause: error });
 }
 
 /** The error of a skill that differs from its list. */
 function changed(reason: string, shown: string): SkillcellError {
-  return new SkillcellError('store.changed', `Cannot read the skill: ${reason}, got ${shown}.`);
+  return new SkillcellError('store.changed', `Cannot read the skill ${shown}: ${reason}.`);
 }
 
 /** The first SkillcellError in the causes of an SDK error. */

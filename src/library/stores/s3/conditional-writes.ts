@@ -46,6 +46,6 @@ export async function ignoredCondition(key: string, { write, remove }: Condition
 export function unsupported(condition: string, address: string): SkillcellError {
   return new SkillcellError(
     'store.unsupported',
-    `Cannot write: the service ignores the condition ${condition}, so concurrent edits would be lost, got ${address}.`,
+    `Cannot write to ${address}: the service ignores the condition ${condition}, so concurrent edits would be lost.`,
   );
 }

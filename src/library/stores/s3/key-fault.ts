@@ -36,9 +36,9 @@ export function checkedPrefix(prefix: string): string {
 }
 
 /** Checks an id that is one name in a key, such as that of a user. @throws SkillcellError `store.key-invalid` */
-export function checkedName(name: string, what: string): string {
+export function checkedName(name: string, noun: string): string {
   const fault = name.includes('/') ? 'a slash in the name' : keyFault(name);
   if (fault === undefined && name.normalize('NFC') === name && name.trim() === name) return name;
-  const message = `Cannot open the backend: ${what} must be one plain name: ${fault ?? 'blanks at an end, or not in the Unicode form NFC'}`;
+  const message = `Cannot open the backend: ${noun} must be one plain name: ${fault ?? 'blanks at an end, or not in the Unicode form NFC'}`;
   throw new SkillcellError('store.key-invalid', `${message}, got ${quotedText(name)}.`);
 }

@@ -98,10 +98,10 @@ export async function deleteSkill(folder: SkillFolder, { ifRevision, signal }: W
 const NO_DIGEST = `sha256:${'0'.repeat(64)}`;
 
 function checkTree({ path, key }: SkillFolder, tree: SkillTree): void {
-  const refuse = (what: string, got: string): never => {
-    throw new SkillcellError('store.key-invalid', `Cannot write the skill: ${what}, got ${quotedText(got)}.`);
+  const refuse = (reason: string, got: string): never => {
+    throw new SkillcellError('store.key-invalid', `Cannot write the skill: ${reason}, got ${quotedText(got)}.`);
   };
-  if (path.split('/').length > ROOT_DEPTH) refuse(`its path has at most ${ROOT_DEPTH} names`, path);
+  if (path.split('/').length > ROOT_DEPTH) refuse(`its path may have at most ${ROOT_DEPTH} names`, path);
   if (path.split('/').some(isReserved)) refuse('the name is reserved for writes in progress', path);
   for (const each of tree.keys()) {
     checkedKey(each, 'write the skill');
@@ -115,10 +115,10 @@ function checkTree({ path, key }: SkillFolder, tree: SkillTree): void {
   if (bytes > SKILL_BYTES)
     throw new SkillcellError(
       'skills.too-large',
-      `Cannot write the skill: its files have more than ${SKILL_BYTES} bytes together, got ${bytes}.`,
+      `Cannot write the skill: its files may have ${SKILL_BYTES} bytes together, got ${bytes}.`,
     );
   if (![...tree.keys()].some(isSkillFileName))
-    throw new SkillcellError('skills.invalid', `Cannot write the skill: it has no SKILL.md, got ${quotedText(path)}.`);
+    throw new SkillcellError('skills.invalid', `Cannot write the skill ${quotedText(path)}: it has no SKILL.md.`);
 }
 
 /** The skill in the revision that the caller expects, with all files at their places. */
@@ -152,7 +152,7 @@ function conflict({ path }: SkillFolder, revision: string | null): SkillcellErro
     revision === null
       ? 'there is no skill, but other files are there or being written'
       : `its present revision is ${revision}`;
-  return new SkillcellError('store.conflict', `Cannot write the skill: ${present}, got ${quotedText(path)}.`);
+  return new SkillcellError('store.conflict', `Cannot write the skill ${quotedText(path)}: ${present}.`);
 }
 
 /** Writes the publication in place of the expected one: of concurrent writers, one succeeds. */

@@ -37,7 +37,7 @@ export type WritableStore = SkillStore & Required<Pick<SkillStore, 'put' | 'dele
 /** Attempts to read a skill that is being written. */
 const LOOKS = 8;
 
-/** The part of a state that reads need; it is kept for up to ten thousand skills at once. */
+/** The part of a state that reads need. The rest is dropped, because the store keeps one for each listed skill. */
 type ListedSkill = Pick<SkillState, 'revision' | 'files' | 'skillFile'>;
 
 function listedSkill({ revision, files, skillFile }: SkillState): ListedSkill {
@@ -153,8 +153,8 @@ export function storeOf({
       }
       state = undefined;
     }
-    const message = 'Cannot read the skill: it changed after it was listed, got';
-    throw new SkillcellError('store.changed', `${message} ${quotedText(item.path)}.`);
+    const message = `Cannot read the skill ${quotedText(item.path)}: it changed after it was listed.`;
+    throw new SkillcellError('store.changed', message);
   };
 
   return {
@@ -253,7 +253,7 @@ export function storeOf({
   ): Promise<SkillTree | undefined> {
     const bytes = state.files.reduce((sum, file) => sum + file.bytes, 0);
     if (bytes > SKILL_BYTES) {
-      const message = `Cannot read the skill: its files have more than ${SKILL_BYTES} bytes together, got ${bytes} of ${quotedText(item.path)}.`;
+      const message = `Cannot read the skill ${quotedText(item.path)}: its files may have ${SKILL_BYTES} bytes together, got ${bytes}.`;
       throw new SkillcellError('skills.too-large', message);
     }
     const read = await Promise.all(

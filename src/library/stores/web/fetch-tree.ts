@@ -4,6 +4,7 @@ import { onlySkill, openArchive } from '../../../archives/open-archive.ts';
 import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
 import type { SkillTree } from '../../../contracts/skills/skill.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import { badStatus } from '../../../outgoing/bad-status.ts';
 import type { OutgoingRequest } from '../../../outgoing/checked-fetch.ts';
 import { fetchBytes } from '../../../outgoing/fetch-bytes.ts';
@@ -34,7 +35,7 @@ export async function fetchTree(entry: WebEntry, request: OutgoingRequest): Prom
   if (digestOf(bytes) !== digest)
     throw new SkillcellError(
       'store.changed',
-      `Cannot read the skill: its bytes have another digest than is listed, got ${name}.`,
+      `Cannot read the skill ${quotedText(name)}: its bytes have another digest than is listed.`,
     );
   if (!isArchive) return { tree: new Map([[SKILL_FILE, { bytes, executable: false }]]), diagnostics: [] };
   const { signal } = request;

@@ -2,6 +2,7 @@ import type { Agent } from 'undici';
 import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
 import type { RootKind } from '../../../contracts/skills/skill.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import type { Call, SkillStore, SkillView, StoreItem } from '../../../contracts/skills/store.ts';
 import { openConnections } from '../../../outgoing/checked-connections.ts';
 import type { OutgoingRequest } from '../../../outgoing/checked-fetch.ts';
@@ -156,7 +157,10 @@ function isOf({ revision }: StoreItem, entry: WebEntry | undefined): boolean {
 }
 
 function changed({ path }: StoreItem): SkillcellError {
-  return new SkillcellError('store.changed', `Cannot read the skill: it changed after it was listed, got ${path}.`);
+  return new SkillcellError(
+    'store.changed',
+    `Cannot read the skill ${quotedText(path)}: it changed after it was listed.`,
+  );
 }
 
 /**
@@ -182,6 +186,6 @@ async function fetchIndex(place: string, request: OutgoingRequest): Promise<WebI
   }
   throw new SkillcellError(
     'store.unavailable',
-    `Cannot read the list of skills: it is missing below /.well-known/agent-skills/ and /.well-known/skills/, got ${place}.`,
+    `Cannot read the list of skills of ${place}: it is missing below /.well-known/agent-skills/ and /.well-known/skills/.`,
   );
 }

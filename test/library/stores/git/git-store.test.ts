@@ -219,7 +219,7 @@ describeWith('git store', MISSING_GIT, () => {
     const { code, message } = await fault(() => scene.open({ ref: 'nowhere' }).list());
     expect([code, message]).toEqual([
       'source.refused',
-      `Cannot read the repository ${scene.repository.path}: it has no branch or tag of that name, got "nowhere".`,
+      `Cannot read the repository ${scene.repository.path}: it has no branch or tag "nowhere".`,
     ]);
     const blob = scene.repository.git(['rev-parse', 'HEAD:a/SKILL.md']);
     scene.repository.git(['tag', 'blob', blob]);

@@ -124,7 +124,7 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
     await scene.close();
     scene = setUpGit(...options);
     expect((await come()).told).toMatch(/^source\.refused: .*it is empty, or has no default branch/);
-    expect((await come({ ref: 'main' })).told).toMatch(/^source\.refused: .*no branch or tag of that name, got "main"/);
+    expect((await come({ ref: 'main' })).told).toMatch(/^source\.refused: .*no branch or tag "main"/);
     // An empty commit differs from no commit.
     scene.repository.commit({});
     expect(await come()).toEqual({ skills: [], told: '' });

@@ -229,7 +229,7 @@ describe('createWebStore() trusts only the list', () => {
     const item = await only();
     site.files.set('/.well-known/agent-skills/units/SKILL.md', skillText('units', 'Evil.'));
     expect(await fault(store.open(item))).toBe(
-      'store.changed: Cannot read the skill: its bytes have another digest than is listed, got units.',
+      'store.changed: Cannot read the skill "units": its bytes have another digest than is listed.',
     );
     expect(await fault(store.head(item))).toMatch(/^store\.changed: /);
   });
