@@ -142,11 +142,11 @@ function toolList(tools: readonly ToolDescription[]): string {
 }
 
 function declaredTools({ tag, text, complete }: ToolDeclarations): string {
-  const what = complete ? 'as they are declared' : 'by their ids: they are too many to be declared here';
+  const form = complete ? 'as they are declared' : 'by their ids: they are too many to be declared here';
   // A tool's description may contain a fence.
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
-  return `Tools that the program may call, ${what}:\n${fence}${tag}\n${text}${fence}`;
+  return `Tools that the program may call, ${form}:\n${fence}${tag}\n${text}${fence}`;
 }
 
 function toolLines({ id, description, input }: ToolDescription): string {

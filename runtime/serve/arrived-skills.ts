@@ -17,7 +17,7 @@ import type { JobSurroundings } from '../run/job-surroundings.ts';
 export function requireArrived(descriptor: SkillsDescriptor, trees: SkillTrees): void {
   const { ok, diagnostics } = verifyDescriptor(descriptor, trees);
   if (ok) return;
-  const message = `Cannot run the job: the received skills differ from the skills that the host sent, got ${diagnostics[0]?.message ?? ''}`;
+  const message = `Cannot run the job: the received skills differ from the skills that the host sent: ${diagnostics[0]?.message ?? ''}`;
   throw new SkillcellError('skills.digest-mismatch', message, { diagnostics });
 }
 

@@ -131,8 +131,8 @@ function readExactly(descriptor: number, size: number): Buffer {
 }
 
 /**
- * Loads ahead the slow part of a program's start: Node's type stripper, for TypeScript. Each loaded module delays the end of the process,
- * so no other module is loaded.
+ * Loads ahead the slow parts of a program's start: Node's type stripper for TypeScript, and zod for the code of skills. Each loaded
+ * module delays the end of the process, so no other module is loaded.
  */
 function rehearse(skillCode: boolean): void {
   const load = createRequire(__filename);

@@ -13,7 +13,7 @@ export const tools: {
 } & { readonly [name: string]: ToolPath };
 /** Calls a tool of the host by its id. */
 export function callTool(id: string, args?: unknown): Promise<unknown>;
-/** Sets the job's value: anything with a JSON form, at most 256 KiB of it. */
+/** Sets the job's value: anything with a JSON form, by default at most 256 KiB of it. */
 export function setValue(value: unknown): void;
 /** Shows a value as a result of the run: as the given media type, or in the forms that the value offers. Only in a session. */
 export function display(value: unknown, mediaType?: string): void;

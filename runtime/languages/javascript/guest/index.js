@@ -35,7 +35,7 @@ export const tools = new Proxy(Object.freeze(Object.create(null)), {
 /** Calls a tool of the host by its id. */
 export const callTool = call;
 
-/** Sets the job's value: anything with a JSON form, at most 256 KiB of it. */
+/** Sets the job's value: anything with a JSON form, by default at most 256 KiB of it. */
 export const setValue = (value) => bridge.setValue(value);
 
 /** Shows a value as a result of the run: as the given media type, or in the forms that the value offers. Only in a session. */

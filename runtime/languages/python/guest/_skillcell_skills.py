@@ -6,7 +6,7 @@ __all__ = ["BaseTool", "SkillToolContext", "SkillToolProvider", "tool"]
 
 
 class SkillToolContext:
-    """The purpose of a tool: the ids of the job and of the skill, and the skill's `config` of the tool."""
+    """The context of a tool: the ids of the job and of the skill, and the skill's `config` of the tool."""
 
     def __init__(self, job, skill, config):
         self.job = self.task_id = job

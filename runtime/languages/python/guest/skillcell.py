@@ -96,5 +96,5 @@ def display(*values):
 
 
 def set_value(value):
-    """Set the job's value: anything with a JSON form, at most 256 KiB of it."""
+    """Set the job's value: anything with a JSON form, by default at most 256 KiB of it."""
     _bridge.set_value(value)
