@@ -1,8 +1,7 @@
-import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { atPlace } from './file-system-fault.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from './owner.ts';
+import { isDead, ownedName, parseOwnerName } from './owner.ts';
 import { removeTree } from './remove-tree.ts';
 
 /** Name of a temporary file or folder. It begins with its owner, the only process that may finish it. */
@@ -30,21 +29,9 @@ export function writeAside(folder: string, content: string | Uint8Array): string
   }
 }
 
-/** A new temporary path of this process in a folder. */
-export function tornPath(folder: string): string {
-  return join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
-}
-
-/** Renames an entry first, so that readers of its path see it vanish at once; then deletes it. */
-export function discard(place: string): void {
-  const aside = tornPath(dirname(place));
-  try {
-    renameSync(place, aside);
-  } catch {
-    // Another process was faster.
-    return;
-  }
-  removeTree(aside);
+/** A temporary path in a folder, by default a new one of this process. The name begins with its owner. */
+export function tornPath(folder: string, name: string = ownedName()): string {
+  return join(folder, `.${name}.part`);
 }
 
 /** Removes the temporary files and folders of dead owners. Entries of other users are kept. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
@@ -19,6 +20,11 @@ export function currentOwner(): Owner {
 /** An owner as a part of a file name: letters, digits and `-`. */
 export function ownerName(owner: Owner): string {
   return `${owner.boot}-${owner.pidNamespace}-${owner.pid}-${owner.startTime}`;
+}
+
+/** A new name that begins with this process as its owner. */
+export function ownedName(): string {
+  return `${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}`;
 }
 
 /** Reads an owner back from the beginning of a name. */

@@ -1,10 +1,12 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { removeTorn, syncFolder, tornPath } from '../../durable/durable-file.ts';
 import { hashFile } from '../../durable/hash-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
+import { entriesIn, evictOldest, removeEntry, touch } from '../stores/cache/cache-entries.ts';
+import { namesIn } from '../stores/cache/leases.ts';
 import { loadSqlite } from './load-sqlite.ts';
 
 /** Disk limit of all indexes together. The most recently used one always stays. */
@@ -25,7 +27,7 @@ export function findIndex(folder: string, set: string): DatabaseSync | undefined
     if (ofSet !== set) continue;
     const path = join(folder, name);
     if (digestOfFile(path) !== digest) {
-      discard(path);
+      removeEntry(path);
       continue;
     }
     touch(path);
@@ -54,10 +56,12 @@ export function keepIndex(folder: string, set: string, database: DatabaseSync): 
     } finally {
       closeSync(file);
     }
-    const name = `${set}-${digestOfFile(path)}.sqlite`;
-    renameSync(path, join(folder, name));
+    const latest = join(folder, `${set}-${digestOfFile(path)}.sqlite`);
+    renameSync(path, latest);
     syncFolder(folder);
-    evict(folder, name);
+    // A process that has an evicted index open keeps its access.
+    const evict = (each: string): boolean => each !== latest && removeEntry(each);
+    evictOldest(entriesIn(folder, NAME, evict), { maxBytes: KEPT_BYTES, maxEntries: KEPT_INDEXES });
   } finally {
     removeTree(aside);
   }
@@ -77,46 +81,5 @@ function digestOfFile(path: string): string | undefined {
   } catch {
     // Evicted meanwhile by another process, or not a file.
     return undefined;
-  }
-}
-
-/** Removes a file with the name of an index that is not valid. */
-function discard(path: string): void {
-  try {
-    removeTree(path);
-  } catch {
-    // On a read-only disk it stays, and is ignored.
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => NAME.test(name));
-  } catch {
-    // The folder is missing before the first index.
-    return [];
-  }
-}
-
-/** Removes the least recently used indexes. A process that has one open keeps its access. */
-function evict(folder: string, latest: string): void {
-  const files = namesIn(folder).flatMap((name) => {
-    const stats = statSync(join(folder, name), { throwIfNoEntry: false });
-    return stats === undefined ? [] : [{ name, bytes: stats.size, used: name === latest ? Infinity : stats.mtimeMs }];
-  });
-  let bytes = 0;
-  for (const [index, file] of files.toSorted((a, b) => b.used - a.used).entries()) {
-    bytes += file.bytes;
-    if (file.name !== latest && (index >= KEPT_INDEXES || bytes > KEPT_BYTES)) discard(join(folder, file.name));
-  }
-}
-
-/** Eviction goes by the time of last use. */
-function touch(path: string): void {
-  try {
-    const now = new Date();
-    utimesSync(path, now, now);
-  } catch {
-    // Evicted meanwhile, or on a read-only disk.
   }
 }

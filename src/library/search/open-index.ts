@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import { libraryDiagnostic } from '../../contracts/errors/library-diagnostic.ts';
 import type { Skill } from '../../contracts/skills/skill.ts';
-import { privateFolder } from '../stores/cache/private-folder.ts';
+import { privatePart } from '../stores/cache/private-folder.ts';
 import { buildIndex } from './build-index.ts';
 import { findIndex, keepIndex } from './kept-index.ts';
 import { createHash } from 'node:crypto';
@@ -73,7 +73,7 @@ async function openedIndex(skills: readonly Skill[], { cacheFolder, set, signal 
 /** The folder of indexes, or the reason why none is read or kept: other users could plant indexes in a folder that they may write. */
 function searchFolder(cacheFolder: string): { folder: string; fault: string | null } {
   try {
-    return { folder: privateFolder(join(privateFolder(cacheFolder), 'search')), fault: null };
+    return { folder: privatePart(cacheFolder, 'search'), fault: null };
   } catch (cause) {
     return { folder: join(cacheFolder, 'search'), fault: (cause as Error).message };
   }

@@ -1,42 +1,41 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../../durable/owner.ts';
+import { isDead, ownedName, parseOwnerName } from '../../../durable/owner.ts';
 import { removeTree } from '../../../durable/remove-tree.ts';
 
-/** Tells evicting processes which trees this process needs. */
+/** Tells evicting processes which entries this process needs. */
 export interface Leases {
   /**
-   * Marks the tree as needed until every holder has released it, or until `close`.
+   * Marks the entry as needed until every holder has released it, or until `close`.
    *
-   * @returns releases the tree; a second call has no effect
+   * @returns releases the entry; a second call has no effect
    */
-  hold(tree: string): () => void;
+  hold(entry: string): () => void;
   close(): void;
 }
 
 /** Opens a folder of leases in the name of this process. Leases of a dead process hold nothing. */
 export function openLeases(folder: string): Leases {
-  const own = join(folder, `${ownerName(currentOwner())}-${randomBytes(4).toString('hex')}`);
-  /** Number of holders of each tree. */
+  const own = join(folder, ownedName());
+  /** Number of holders of each entry. */
   let held = new Map<string, number>();
   return {
-    hold(tree) {
-      const [then, count] = [held, held.get(tree) ?? 0];
+    hold(entry) {
+      const [then, count] = [held, held.get(entry) ?? 0];
       if (count === 0) {
         mkdirSync(own, { recursive: true, mode: 0o700 });
-        writeFileSync(join(own, tree), '');
+        writeFileSync(join(own, entry), '');
       }
-      held.set(tree, count + 1);
+      held.set(entry, count + 1);
       let isHeld = true;
       return () => {
         if (!isHeld || then !== held) return;
         isHeld = false;
-        const left = (held.get(tree) ?? 1) - 1;
-        if (left > 0) held.set(tree, left);
+        const left = (held.get(entry) ?? 1) - 1;
+        if (left > 0) held.set(entry, left);
         else {
-          held.delete(tree);
-          rmSync(join(own, tree), { force: true });
+          held.delete(entry);
+          rmSync(join(own, entry), { force: true });
           if (held.size === 0) removeTree(own);
         }
       };
@@ -48,15 +47,15 @@ export function openLeases(folder: string): Leases {
   };
 }
 
-/** Trees that a living process needs. Removes the leases of dead processes. */
-export function heldTrees(folder: string): ReadonlySet<string> {
-  const held = new Set<string>();
+/** Whether a living process needs an entry. Removes the leases of dead processes. */
+export function isLeased(folder: string, entry: string): boolean {
+  let found = false;
   for (const name of namesIn(folder)) {
     const owner = parseOwnerName(name);
     if (owner !== undefined && isDead(owner)) removeTree(join(folder, name));
-    else for (const tree of namesIn(join(folder, name))) held.add(tree);
+    else found ||= lstatSync(join(folder, name, entry), { throwIfNoEntry: false }) !== undefined;
   }
-  return held;
+  return found;
 }
 
 /** Names in a folder; empty where the folder is missing. */

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../../durable/owner.ts';
+import { isDead, ownedName, parseOwnerName } from '../../../durable/owner.ts';
 import { namesIn } from './leases.ts';
 
 /**
@@ -12,7 +11,7 @@ import { namesIn } from './leases.ts';
  */
 export function oweRoom(folder: string): () => void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${ownerName(currentOwner())}-${randomBytes(4).toString('hex')}`);
+  const path = join(folder, ownedName());
   writeFileSync(path, '');
   return () => rmSync(path, { force: true });
 }

@@ -1,4 +1,5 @@
 import { chmodSync, lstatSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { makeFolders } from '../../../durable/make-folders.ts';
 
@@ -19,6 +20,11 @@ export function privateFolder(path: string): string {
   if ((mode & WRITABLE) !== 0) throw refused('others may write it', path);
   if ((mode & 0o077) !== 0) chmodSync(real, 0o700);
   return real;
+}
+
+/** A folder of a cache, by the rules of {@link privateFolder} for both. */
+export function privatePart(cacheFolder: string, part: string): string {
+  return privateFolder(join(privateFolder(cacheFolder), part));
 }
 
 function refused(why: string, path: string): SkillcellError {

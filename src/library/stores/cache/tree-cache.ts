@@ -1,19 +1,20 @@
-import { existsSync, mkdirSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import type { SkillFile, SkillTree } from '../../../contracts/skills/skill.ts';
 import type { SkillView } from '../../../contracts/skills/store.ts';
-import { discard, removeTorn } from '../../../durable/durable-file.ts';
+import { removeTorn } from '../../../durable/durable-file.ts';
 import { fileSystemFault } from '../../../durable/file-system-fault.ts';
 import { writeTree } from '../../../durable/write-tree.ts';
 import { readManifest } from '../../../skills/load/read-manifest.ts';
 import { digestOf, skillDigest } from '../../../skills/text/digest.ts';
 import { compareCodePoints } from '../../../skills/text/text.ts';
 import { checkCacheOptions } from './check-store-options.ts';
-import { awaitUnclaimed, removeDeadClaims } from './claims.ts';
-import { type Leases, openLeases } from './leases.ts';
+import { touch } from './cache-entries.ts';
 import { type CacheFolders, makeRoom } from './make-room.ts';
 import { oweRoom, payRoom } from './owed-room.ts';
 import { privateFolder } from './private-folder.ts';
+import { openSharedEntries, type SharedEntries } from './shared-entries.ts';
 
 /** Skills by their digests, each in a folder that never changes. Processes share it. */
 export interface TreeCache {
@@ -120,11 +121,11 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
     if (opened !== undefined && !existsSync(opened.folders.trees)) cache.close();
     if (opened !== undefined) return opened;
     opened = openFolders(folder);
-    const { folders } = opened;
+    const { folders, shared } = opened;
     payRoom(folders.owed, () => {
       removeTorn(folders.trees);
-      removeDeadClaims(folders.claims);
-      makeRoom(folders, maxBytes);
+      shared.sweep();
+      makeRoom(folders, shared, { maxBytes });
     });
     return opened;
   };
@@ -132,69 +133,92 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
   let added = Number.POSITIVE_INFINITY;
   const isDue = (bytes: number): boolean => added + bytes > maxBytes * LOOK_AFTER;
 
-  /** Leases a tree, and checks whether it is there. */
-  const hold = (digest: string): { place: string; files: readonly SkillFile[] | undefined; release: () => void } => {
-    const { folders, leases } = open();
-    const tree = treeOf(digest);
-    // In this order; see `claimTree`.
-    const release = leases.hold(tree);
-    awaitUnclaimed(folders.claims, tree);
-    const place = join(folders.trees, tree);
+  /** A view that is held; undefined where `read` finds no files. */
+  const hold = (digest: string, read: (place: string) => readonly SkillFile[] | undefined): SkillView | undefined => {
+    const { folders, shared } = open();
+    const place = join(folders.trees, treeOf(digest));
+    const release = shared.hold(place);
+    let files: readonly SkillFile[] | undefined;
+    try {
+      files = read(place);
+      if (files === undefined) return undefined;
+      const view: SkillView = { digest, files, folder: place };
+      releases.set(view, release);
+      return view;
+    } finally {
+      if (files === undefined) release();
+    }
+  };
+
+  /** The files of a held place, after a check of every byte. A damaged tree is removed. */
+  const look = (place: string, digest: string): readonly SkillFile[] | undefined => {
     const files = filesIn(place);
-    const isSame = files !== undefined && skillDigest(files) === digest;
-    if (files !== undefined && !isSame) discard(place);
-    if (isSame) touch(place);
-    return { place, files: isSame ? files : undefined, release };
+    if (files === undefined) return undefined;
+    if (skillDigest(files) === digest) {
+      touch(place);
+      return files;
+    }
+    open().shared.discard(place, () => {
+      const now = filesIn(place);
+      return now === undefined || skillDigest(now) === digest;
+    });
+    return undefined;
+  };
+
+  /** @returns false if the place is not empty: another process was faster */
+  const write = (tree: SkillTree, digest: string, bytes: number): boolean => {
+    const { trees, owed } = open().folders;
+    const settle = isDue(bytes) ? oweRoom(owed) : undefined;
+    removeTorn(trees);
+    const isWritten = writeTree(trees, treeOf(digest), tree, 'kept');
+    if (isWritten) cache.added(bytes);
+    settle?.();
+    return isWritten;
   };
 
   const cache: TreeCache = {
     folder,
     maxBytes,
-    find: (digest) =>
-      ofPlaces(() => {
-        const { place, files, release } = hold(digest);
-        if (files !== undefined) return heldView({ digest, files, folder: place }, release);
-        release();
-        return undefined;
-      }),
+    find: (digest) => ofPlaces(() => hold(digest, (place) => look(place, digest))),
     keep: (tree) =>
       ofPlaces(() => {
         const listed = listFiles(tree);
         const digest = skillDigest(listed);
-        const { place, files = listed, release } = hold(digest);
-        if (files !== listed) return heldView({ digest, files, folder: place }, release);
-        try {
-          const { trees, owed } = open().folders;
-          const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
-          const settle = isDue(bytes) ? oweRoom(owed) : undefined;
-          removeTorn(trees);
-          // If another process was faster, it wrote the same files.
-          writeTree(trees, treeOf(digest), tree, 'kept');
-          cache.added(bytes);
-          settle?.();
-        } catch (error) {
-          release();
-          throw error;
-        }
-        return heldView({ digest, files: listed, folder: place }, release);
+        const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
+        const view = hold(digest, (place) => {
+          for (let looks = 0; looks < LOOKS; looks += 1) {
+            const files = look(place, digest);
+            if (files !== undefined) return files;
+            open().shared.prepare(place);
+            if (write(tree, digest, bytes)) return listed;
+          }
+          return undefined;
+        });
+        if (view === undefined) throw unremovable(digest, folder);
+        return view;
       }),
     added: (bytes) =>
       ofPlaces(() => {
         const isOver = isDue(bytes);
         added += bytes;
         if (!isOver) return;
-        const { folders } = open();
+        const { folders, shared } = open();
         const settle = oweRoom(folders.owed);
-        makeRoom(folders, maxBytes);
+        makeRoom(folders, shared, { maxBytes });
         settle();
         added = 0;
       }),
     close() {
-      opened?.leases.close();
+      opened?.shared.close();
       opened = undefined;
     },
   };
   return cache;
+}
+
+function unremovable(digest: string, folder: string): SkillcellError {
+  const message = `Cannot keep the skill: a damaged copy of it cannot be removed from the cache, got ${digest} in ${folder}.`;
+  return new SkillcellError('store.unavailable', message, { hint: 'Remove the cache; it is filled again.' });
 }
 
 /** An unusable place is not a bug of this package: callers get an error about the place. */
@@ -208,11 +232,6 @@ function ofPlaces<Result>(work: () => Result): Result {
 
 const releases = new WeakMap<SkillView, () => void>();
 
-function heldView(view: SkillView, release: () => void): SkillView {
-  releases.set(view, release);
-  return view;
-}
-
 /** Releases a view of any cache. Without other holders it can be evicted. */
 export function releaseView(view: SkillView): void {
   releases.get(view)?.();
@@ -220,21 +239,21 @@ export function releaseView(view: SkillView): void {
 
 /** Share of the limit that may be added before the total is counted anew. */
 const LOOK_AFTER = 1 / 16;
+/** Attempts to keep a skill whose place holds a damaged copy. */
+const LOOKS = 5;
 
 interface OpenedCache {
   folders: CacheFolders;
-  leases: Leases;
+  shared: SharedEntries;
 }
 
 function openFolders(folder: string): OpenedCache {
   const real = privateFolder(folder);
   const trees = join(real, 'trees');
   mkdirSync(trees, { recursive: true, mode: 0o700 });
-  const leases = join(real, 'leases');
   const files = ['index', 'lists'].map((name) => join(real, name));
   const databases = [join(real, OBJECTS_FILE)];
-  const [claims, owed] = ['claims', 'owed'].map((name) => join(real, name)) as [string, string];
-  return { folders: { trees, leases, claims, owed, files, databases }, leases: openLeases(leases) };
+  return { folders: { trees, owed: join(real, 'owed'), files, databases }, shared: openSharedEntries(real) };
 }
 
 function treeOf(digest: string): string {
@@ -255,15 +274,5 @@ function filesIn(place: string): readonly SkillFile[] | undefined {
   } catch {
     // Missing or unreadable: the caller fetches it again.
     return undefined;
-  }
-}
-
-/** Eviction goes by the time of last use. */
-function touch(place: string): void {
-  try {
-    const now = new Date();
-    utimesSync(place, now, now);
-  } catch {
-    // Evicted meanwhile, or it belongs to another user.
   }
 }

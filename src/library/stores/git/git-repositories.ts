@@ -1,13 +1,23 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync, readSync, renameSync, statSync, utimesSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
-import { discard, removeTorn, tornPath } from '../../../durable/durable-file.ts';
+import { removeTorn, tornPath } from '../../../durable/durable-file.ts';
 import { removeTree } from '../../../durable/remove-tree.ts';
-import { awaitUnclaimed } from '../cache/claims.ts';
-import { type Leases, openLeases } from '../cache/leases.ts';
-import { evictOldest } from '../cache/make-room.ts';
-import { privateFolder } from '../cache/private-folder.ts';
+import { entriesIn, evictOldest, touch } from '../cache/cache-entries.ts';
+import { privatePart } from '../cache/private-folder.ts';
+import { openSharedEntries, type SharedEntries } from '../cache/shared-entries.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS } from './git-limits.ts';
 import { findGit } from './git-program.ts';
@@ -24,11 +34,15 @@ export interface HeldRepository {
   release(): void;
 }
 
-/** Folders of the kept repositories, their leases and claims. */
+/** Attempts to keep a repository whose place holds a damaged copy. */
+const LOOKS = 5;
+/** A folder's name: digest of an address, and a commit. */
+const NAME = /^[0-9a-f]{32}-[0-9a-f]{40,64}$/;
+
+/** The kept repositories. */
 interface KeptPlaces {
   all: string;
-  leases: string;
-  claims: string;
+  shared: SharedEntries;
 }
 
 /**
@@ -44,41 +58,33 @@ export async function repositoryOf(
   cacheFolder: string,
   signal: AbortSignal | undefined,
 ): Promise<HeldRepository> {
-  const places = openPlaces(cacheFolder);
-  const leases = openLeases(places.leases);
+  const all = privatePart(cacheFolder, 'git');
+  const shared = openSharedEntries(dirname(all));
   try {
-    const kept = hold(places, leases, remote, ref.commit);
-    if (await isWhole(kept, signal)) return { folder: kept, commit: ref.commit, release: leases.close };
-    const commit = await fetchInto(places, leases, remote, ref, signal);
-    evictOldest(entriesIn(places.all), places, remote.limits.keptBytes);
-    return { folder: hold(places, leases, remote, commit), commit, release: leases.close };
+    const kept = hold({ all, shared }, remote, ref.commit);
+    if (await isWhole(shared, kept, signal)) return { folder: kept, commit: ref.commit, release: shared.close };
+    const repository = await fetchInto({ all, shared }, remote, ref, signal);
+    evictOldest(entriesIn(all, NAME, shared.evict), { maxBytes: remote.limits.keptBytes });
+    return { ...repository, release: shared.close };
   } catch (error) {
-    leases.close();
+    shared.close();
     throw error;
   }
 }
 
-function openPlaces(cacheFolder: string): KeptPlaces {
-  const cache = privateFolder(cacheFolder);
-  return { all: privateFolder(join(cache, 'git')), leases: join(cache, 'leases'), claims: join(cache, 'claims') };
-}
-
-/** The folder of a commit, leased against eviction. */
-function hold({ all, claims }: KeptPlaces, leases: Leases, { address }: GitRemote, commit: string): string {
-  const name = `${nameOf(address.url)}-${commit}`;
-  // In this order; see `claimTree`.
-  leases.hold(name);
-  awaitUnclaimed(claims, name);
-  return join(all, name);
+/** The place of a commit, held until the end of the leases. */
+function hold({ all, shared }: KeptPlaces, { address }: GitRemote, commit: string): string {
+  const place = join(all, `${nameOf(address.url)}-${commit}`);
+  shared.hold(place);
+  return place;
 }
 
 async function fetchInto(
   places: KeptPlaces,
-  leases: Leases,
   remote: GitRemote,
   ref: RemoteRef,
   signal: AbortSignal | undefined,
-): Promise<string> {
+): Promise<Omit<HeldRepository, 'release'>> {
   removeTorn(places.all);
   const aside = tornPath(places.all);
   try {
@@ -86,8 +92,11 @@ async function fetchInto(
     await fetchRemote(remote, ref, aside, FETCHED, signal);
     checkPack(aside, remote);
     const commit = await commitIn(aside, ref, signal);
-    moveInto(aside, hold(places, leases, remote, commit));
-    return commit;
+    for (let looks = 0; looks < LOOKS; looks += 1) {
+      const folder = hold(places, remote, commit);
+      if (isMoved(aside, folder) || (await isWhole(places.shared, folder, signal))) return { folder, commit };
+    }
+    throw unremovable(remote, commit);
   } finally {
     removeTree(aside);
   }
@@ -168,67 +177,62 @@ function objectsOf(path: string): number {
   return header.readUInt32BE(8);
 }
 
-function moveInto(aside: string, place: string): void {
+/** @returns false if another process was faster, with the same commit */
+function isMoved(aside: string, place: string): boolean {
   try {
     renameSync(aside, place);
+    return true;
   } catch (error) {
-    // Another process was faster, with the same commit.
-    if (!['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
   }
+}
+
+function unremovable({ address: { url } }: GitRemote, commit: string): SkillcellError {
+  const message = `Cannot keep the repository ${url}: a damaged copy of it cannot be removed from the cache, got ${commit}.`;
+  return new SkillcellError('store.unavailable', message, { hint: 'Remove the cache; it is filled again.' });
 }
 
 /**
- * Whether a repository exists and every object matches its id. A damaged repository is removed: a crash of the machine may leave one.
+ * Whether a held repository exists and every object matches its id. A damaged repository is removed: a crash of the machine may leave one.
  *
  * @throws SkillcellError `store.unavailable` where the check itself fails
  */
-async function isWhole(place: string, signal: AbortSignal | undefined): Promise<boolean> {
-  if (!touch(place)) return false;
+async function isWhole(shared: SharedEntries, place: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const folder = openFolder(place);
+  if (folder === undefined) return false;
+  try {
+    touch(place);
+    if (await isVerified(place, signal)) return true;
+    // As long as the folder is open, no other folder gets its inode.
+    const { ino } = fstatSync(folder);
+    shared.discard(place, () => lstatSync(place, { throwIfNoEntry: false })?.ino !== ino);
+    return false;
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function openFolder(place: string): number | undefined {
+  try {
+    return openSync(place, constants.O_RDONLY | constants.O_DIRECTORY);
+  } catch {
+    // Not fetched yet, or evicted.
+    return undefined;
+  }
+}
+
+async function isVerified(place: string, signal: AbortSignal | undefined): Promise<boolean> {
   const packs = join(place, 'objects', 'pack');
   try {
     const indexes = readdirSync(packs).filter((name) => name.endsWith('.idx'));
-    if (indexes.length > 0) {
-      await run([`--git-dir=${place}`, 'verify-pack', '--', ...indexes.map((name) => join(packs, name))], signal);
-      return true;
-    }
+    if (indexes.length === 0) return false;
+    await run([`--git-dir=${place}`, 'verify-pack', '--', ...indexes.map((name) => join(packs, name))], signal);
+    return true;
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof GitFailure && error.reason !== 'failed') throw unkept('verify-pack', error);
-    // Damaged or incomplete: removed below.
-  }
-  discard(place);
-  return false;
-}
-
-/** Eviction goes by the time of last use. False where the repository is missing. */
-function touch(place: string): boolean {
-  try {
-    const now = new Date();
-    utimesSync(place, now, now);
-    return true;
-  } catch {
-    // Not there.
+    // Damaged or incomplete.
     return false;
-  }
-}
-
-function entriesIn(all: string): Parameters<typeof evictOldest>[0] {
-  return readdirSync(all)
-    .filter((name) => !name.startsWith('.'))
-    .map((name) => join(all, name))
-    .map((path) => ({
-      path,
-      bytes: bytesOf(join(path, 'objects', 'pack')),
-      usedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
-      tree: basename(path),
-    }));
-}
-
-function bytesOf(packs: string): number {
-  try {
-    return readdirSync(packs).reduce((sum, name) => sum + statSync(join(packs, name)).size, 0);
-  } catch {
-    // Removed meanwhile by another process.
-    return 0;
   }
 }

@@ -19,13 +19,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { currentOwner, ownerName } from '../../../../src/durable/owner.ts';
 import { removeTree } from '../../../../src/durable/remove-tree.ts';
 import { TEXT_FILE_LIMIT } from '../../../../src/skills/text/decode-text.ts';
+import { type CacheEntry, evictOldest } from '../../../../src/library/stores/cache/cache-entries.ts';
 import { readChecked, writeChecked } from '../../../../src/library/stores/cache/checked-file.ts';
-import { awaitUnclaimed, claimTree, removeDeadClaims } from '../../../../src/library/stores/cache/claims.ts';
+import { evictClaimed, removeDeadClaims, revokeClaims } from '../../../../src/library/stores/cache/claims.ts';
 import { headOfView } from '../../../../src/library/stores/cache/head-of-view.ts';
-import { heldTrees, openLeases } from '../../../../src/library/stores/cache/leases.ts';
-import { type CacheEntry, evictOldest, makeRoom } from '../../../../src/library/stores/cache/make-room.ts';
+import { isLeased, openLeases } from '../../../../src/library/stores/cache/leases.ts';
+import { makeRoom } from '../../../../src/library/stores/cache/make-room.ts';
 import { oweRoom, payRoom } from '../../../../src/library/stores/cache/owed-room.ts';
 import { privateFolder } from '../../../../src/library/stores/cache/private-folder.ts';
+import { openSharedEntries } from '../../../../src/library/stores/cache/shared-entries.ts';
 
 const TREE = 'a'.repeat(64);
 const OTHER = 'b'.repeat(64);
@@ -108,15 +110,17 @@ describe('headOfView()', () => {
 });
 
 describe('openLeases()', () => {
+  const leased = (): string[] => [TREE, OTHER].filter((tree) => isLeased(at('leases'), tree));
+
   it('holds a tree until every holder has released it, even if one releases twice', () => {
     const leases = openLeases(at('leases'));
     const [first, second] = [leases.hold(TREE), leases.hold(TREE)];
     const other = leases.hold(OTHER);
     first();
     first();
-    expect([...heldTrees(at('leases'))].toSorted()).toEqual([TREE, OTHER]);
+    expect(leased()).toEqual([TREE, OTHER]);
     second();
-    expect([...heldTrees(at('leases'))]).toEqual([OTHER]);
+    expect(leased()).toEqual([OTHER]);
     other();
     expect(readdirSync(at('leases'))).toEqual([]);
   });
@@ -128,9 +132,9 @@ describe('openLeases()', () => {
     expect(readdirSync(at('leases'))).toEqual([]);
     const release = leases.hold(TREE);
     late();
-    expect([...heldTrees(at('leases'))]).toEqual([TREE]);
+    expect(leased()).toEqual([TREE]);
     release();
-    expect([...heldTrees(at('leases'))]).toEqual([]);
+    expect(leased()).toEqual([]);
   });
 
   it('ignores and removes leases of dead processes, and respects unknown owners', () => {
@@ -141,92 +145,157 @@ describe('openLeases()', () => {
       mkdirSync(at('leases', owner), { recursive: true });
       writeFileSync(at('leases', owner, tree), '');
     }
-    expect([...heldTrees(at('leases'))]).toEqual([OTHER]);
+    expect(leased()).toEqual([OTHER]);
     expect(readdirSync(at('leases'))).toEqual(['unknown']);
   });
 });
 
-describe('claimTree()', () => {
-  it('makes readers wait until the claim is taken back', async () => {
-    const claims = new URL('../../../../src/library/stores/cache/claims.ts', import.meta.url).href;
+describe('evictClaimed()', () => {
+  const claims = (): string[] => readdirSync(at('claims'));
+  const entry = (): string => {
+    mkdirSync(at('trees', TREE), { recursive: true });
+    return at('trees', TREE);
+  };
+
+  it('removes an entry that is not needed, and leaves nothing else', () => {
+    expect(evictClaimed(at('claims'), entry(), () => true)).toBe(false);
+    expect(readdirSync(at('trees'))).toEqual([TREE]);
+    expect(evictClaimed(at('claims'), entry(), () => false)).toBe(true);
+    expect(evictClaimed(at('claims'), at('trees', OTHER), () => false)).toBe(false);
+    expect([readdirSync(at('trees')), claims()]).toEqual([[], []]);
+  });
+
+  it('fails once a reader has revoked its claim, also where two readers do, but not for a reader of another entry', () => {
+    const evict = (...revoked: string[]): boolean =>
+      evictClaimed(at('claims'), entry(), () => {
+        for (const tree of revoked) revokeClaims(at('claims'), at('trees', tree));
+        return false;
+      });
+    expect([evict(TREE), evict(TREE, TREE), evict(OTHER)]).toEqual([false, false, true]);
+    expect([readdirSync(at('trees')), claims()]).toEqual([[], []]);
+  });
+
+  it('is over for a reader that comes after its rename', () => {
+    const [name, place] = [`${ownerName(currentOwner())}-0011`, entry()];
+    mkdirSync(at('claims'));
+    writeFileSync(at('claims', `${name}.${TREE}`), '');
+    mkdirSync(at('trees', `.${name}.part`));
+    revokeClaims(at('claims'), place);
+    expect(statSync(at('trees', `.${name}.part`)).isDirectory()).toBe(true);
+  });
+
+  it('makes no reader wait for a process that stands still after its claim', async () => {
+    const module = new URL('../../../../src/library/stores/cache/claims.ts', import.meta.url).href;
     const program = `
-      import { existsSync, writeFileSync } from 'node:fs';
-      import { claimTree } from ${JSON.stringify(claims)};
-      const unclaim = claimTree(${JSON.stringify(at('claims'))}, ${JSON.stringify(TREE)});
-      process.stdout.write('ready');
-      while (!existsSync(${JSON.stringify(at('waiting'))})) await new Promise((resolve) => setTimeout(resolve, 2));
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      writeFileSync(${JSON.stringify(at('done'))}, '');
-      unclaim();`;
+      import { existsSync, writeSync } from 'node:fs';
+      import { evictClaimed } from ${JSON.stringify(module)};
+      const evicted = evictClaimed(${JSON.stringify(at('claims'))}, ${JSON.stringify(entry())}, () => {
+        writeSync(1, 'claimed ');
+        while (!existsSync(${JSON.stringify(at('read'))})) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+        return false;
+      });
+      process.stdout.write(String(evicted));`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const exit = once(child, 'exit');
+    const [exit, printed] = [once(child, 'exit'), [] as string[]];
+    child.stdout.on('data', (piece: Buffer) => printed.push(piece.toString()));
     try {
       await once(child.stdout, 'data');
-      // Claims on other trees and claims of dead processes are not waited for.
-      writeFileSync(at('claims', `${DEAD}.${OTHER}`), '');
-      awaitUnclaimed(at('claims'), OTHER);
-      expect(readdirSync(at('claims'))).toHaveLength(1);
-      expect(existsSync(at('done'))).toBe(false);
-      writeFileSync(at('waiting'), '');
-      awaitUnclaimed(at('claims'), TREE);
-      expect(existsSync(at('done'))).toBe(true);
-      expect(await exit).toEqual([0, null]);
+      revokeClaims(at('claims'), at('trees', TREE));
+      expect(claims()).toHaveLength(1);
+      writeFileSync(at('read'), '');
+      expect([await exit, printed.join('')]).toEqual([[0, null], 'claimed false']);
     } finally {
       child.kill('SIGKILL');
     }
-    expect(readdirSync(at('claims'))).toEqual([]);
+    expect([readdirSync(at('trees')), claims()]).toEqual([[TREE], []]);
   });
 
-  it('loses claims of dead processes, and keeps claims of living ones', () => {
-    const unclaim = claimTree(at('claims'), TREE);
-    writeFileSync(at('claims', `${DEAD}.${OTHER}`), '');
-    removeDeadClaims(at('claims'));
-    expect(readdirSync(at('claims'))).toEqual([`${ownerName(currentOwner())}.${TREE}`]);
-    unclaim();
-    expect(readdirSync(at('claims'))).toEqual([]);
+  it('leaves claims of dead processes, which readers and sweeps remove', () => {
+    mkdirSync(at('claims'));
+    const dead = [TREE, OTHER].map((tree) => `${DEAD}-0011.${tree}`);
+    for (const name of dead) writeFileSync(at('claims', name), '');
+    evictClaimed(at('claims'), entry(), () => {
+      revokeClaims(at('claims'), at('trees', OTHER));
+      expect(claims()).toHaveLength(2);
+      removeDeadClaims(at('claims'));
+      expect(claims()).toEqual([expect.stringMatching(ownerName(currentOwner()))]);
+      return false;
+    });
+    expect([readdirSync(at('trees')), claims()]).toEqual([[], []]);
+  });
+});
+
+describe('openSharedEntries()', () => {
+  it('evicts no entry that is held, even if it is held at the last moment', () => {
+    const [evicting, reading] = [openSharedEntries(home), openSharedEntries(home)];
+    const place = at('trees', TREE);
+    mkdirSync(place, { recursive: true });
+    const release = reading.hold(place);
+    expect(evicting.evict(place)).toBe(false);
+    release();
+    const last = evictClaimed(at('claims'), place, () => {
+      const isHeld = isLeased(at('leases'), TREE);
+      reading.hold(place);
+      return isHeld;
+    });
+    expect([last, existsSync(place)]).toEqual([false, true]);
+    reading.close();
+    expect(evicting.evict(place)).toBe(true);
+    expect([readdirSync(at('trees')), readdirSync(at('claims'))]).toEqual([[], []]);
+  });
+
+  it('discards a damaged entry that is held, but none that another process puts in its place', () => {
+    const [first, second] = [openSharedEntries(home), openSharedEntries(home)];
+    const place = at('trees', TREE);
+    mkdirSync(place, { recursive: true });
+    first.hold(place);
+    second.hold(place);
+    first.discard(place, () => true);
+    expect(existsSync(place)).toBe(true);
+    first.discard(place, () => {
+      second.discard(place, () => false);
+      expect(existsSync(place)).toBe(false);
+      second.prepare(place);
+      mkdirSync(place);
+      return false;
+    });
+    expect(readdirSync(at('trees'))).toEqual([TREE]);
+    second.discard(place, () => false);
+    expect(readdirSync(at('trees'))).toEqual([]);
+    for (const each of [first, second]) each.close();
+    expect([readdirSync(at('claims')), readdirSync(at('leases'))]).toEqual([[], []]);
   });
 });
 
 describe('evictOldest()', () => {
-  const entry = (name: string, bytes: number, usedAt: number, tree?: string): CacheEntry => {
-    const path = at(name);
-    if (tree === undefined) writeFileSync(path, '');
-    else mkdirSync(path);
-    return { path, bytes, usedAt, ...(tree === undefined ? {} : { tree }) };
-  };
-  const folders = (): { leases: string; claims: string } => ({ leases: at('leases'), claims: at('claims') });
-
   it('evicts nothing at the limit; over it, the oldest entries until a tenth is free', () => {
-    const entries = [entry('c', 30, 3), entry('a', 10, 1), entry('d', 40, 4), entry('b', 20, 2, OTHER)];
-    expect(evictOldest(entries, folders(), 100)).toBe(100);
-    expect(readdirSync(home)).toEqual(['a', 'b', 'c', 'd']);
-    expect(evictOldest(entries, folders(), 99)).toBe(70);
-    expect(readdirSync(home)).toEqual(['c', 'claims', 'd']);
-    expect(readdirSync(at('claims'))).toEqual([]);
-    expect(evictOldest(entries.slice(0, 1), folders(), 100, 80)).toBe(80);
-    expect(existsSync(at('c'))).toBe(false);
-  });
-
-  it('keeps leased trees, even with a lease at the last moment', () => {
-    const leases = openLeases(at('leases'));
-    const held = entry('held', 50, 1, TREE);
-    const taken = entry('taken', 50, 2, OTHER);
-    const path = taken.path;
-    leases.hold(TREE);
-    Object.defineProperty(taken, 'path', {
-      get() {
-        leases.hold(OTHER);
-        return path;
+    let gone: string[] = [];
+    const entry = (name: string, bytes: number, usedAt: number, isNeeded = false): CacheEntry => ({
+      bytes,
+      usedAt,
+      evict: () => {
+        if (!isNeeded) gone.push(name);
+        return !isNeeded;
       },
     });
-    expect(evictOldest([held, taken], folders(), 10)).toBe(100);
-    expect([existsSync(held.path), existsSync(path)]).toEqual([true, true]);
-    expect(readdirSync(at('claims'))).toEqual([]);
-    leases.close();
+    const left = (entries: CacheEntry[], ...[limits]: [Parameters<typeof evictOldest>[1]]): [number, string] => {
+      gone = [];
+      return [evictOldest(entries, limits), gone.join('')];
+    };
+    const entries = [entry('c', 30, 3), entry('a', 10, 1), entry('d', 40, 4), entry('b', 20, 2)];
+    expect(left(entries, { maxBytes: 100 })).toEqual([100, '']);
+    expect(left(entries, { maxBytes: 99 })).toEqual([70, 'ab']);
+    expect(left(entries.slice(0, 1), { maxBytes: 100, shared: 80 })).toEqual([80, 'c']);
+    expect(left(entries, { maxBytes: 100, maxEntries: 4 })).toEqual([100, '']);
+    expect(left(entries, { maxBytes: 1_000, maxEntries: 3 })).toEqual([90, 'a']);
+    expect(left([entry('held', 50, 1, true), ...entries], { maxBytes: 140 })).toEqual([120, 'ab']);
+    expect(left([entry('held', 50, 1, true)], { maxBytes: 10, maxEntries: 0 })).toEqual([50, '']);
   });
+});
 
+describe('makeRoom()', () => {
   it('counts trees, files and databases, and ignores names that are not digests', () => {
     for (const name of ['trees', 'index']) mkdirSync(at(name));
     mkdirSync(at('trees', TREE, 'deep'), { recursive: true });
@@ -241,18 +310,24 @@ describe('evictOldest()', () => {
       utimesSync(path, second, second);
     for (const name of ['db', 'db-wal']) writeFileSync(at(name), 'x'.repeat(100));
     const all = {
-      ...folders(),
       trees: at('trees'),
       owed: at('owed'),
       files: [at('index'), at('none')],
       databases: [at('db'), at('none')],
     };
-    expect(makeRoom(all, 2_200)).toBe(2_200);
-    expect(makeRoom(all, 2_100)).toBe(1_200);
+    const shared = openSharedEntries(home);
+    const room = (maxBytes: number): number => makeRoom(all, shared, { maxBytes });
+    expect(room(2_200)).toBe(2_200);
+    const release = shared.hold(at('trees', TREE));
+    expect(room(2_100)).toBe(1_200);
+    expect([readdirSync(at('trees')), readdirSync(at('index'))]).toEqual([['.part', TREE], ['.part']]);
+    release();
+    writeFileSync(at('index', OTHER), 'x'.repeat(1_000));
+    expect(room(2_100)).toBe(1_200);
     expect(readdirSync(at('trees'))).toEqual(['.part']);
-    expect(makeRoom(all, 1_100)).toBe(200);
+    expect(room(1_100)).toBe(200);
     expect(readdirSync(at('index'))).toEqual(['.part']);
-    expect(makeRoom(all, 10)).toBe(200);
+    expect(room(10)).toBe(200);
   });
 });
 

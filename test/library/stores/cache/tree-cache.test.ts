@@ -11,6 +11,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -20,6 +21,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillTree } from '../../../../src/contracts/skills/skill.ts';
 import { removeTree } from '../../../../src/durable/remove-tree.ts';
 import { defaultCacheFolder } from '../../../../src/durable/user-folders.ts';
+import { SKILL_BYTES } from '../../../../src/skills/load/read-manifest.ts';
+import { startQuietClock } from '../../../fixtures/quiet-clock.ts';
 import { openTreeCache, type TreeCache } from '../../../../src/library/stores/cache/tree-cache.ts';
 
 let home: string;
@@ -212,6 +215,103 @@ describe('openTreeCache()', () => {
     );
     expect(outcomes).toEqual(children.map(() => [0, String(turns)]));
     expect(trees().filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('keeps every byte of every held view, while processes evict all that they can', async () => {
+    const evicting = `
+      process.stdout.write('ready');
+      const greedy = openTreeCache(${JSON.stringify(folder)}, { maxBytes: 1 });
+      let isOver = false;
+      process.on('SIGTERM', () => (isOver = true));
+      while (!isOver) {
+        greedy.added(1);
+        await new Promise((resolve) => setImmediate(resolve));
+      }`;
+    const reading = `
+      const { readFileSync } = await import('node:fs');
+      const counts = { found: 0, missing: 0 };
+      const textOf = (turn) => String.fromCharCode(97 + turn % 3).repeat(1_000);
+      const digests = [0, 1, 2].map((turn) => cache.keep(tree(textOf(turn))).digest);
+      cache.close();
+      for (let turn = 0; turn < 60; turn += 1) {
+        const views = [];
+        for (const each of [turn, turn + 1]) {
+          const found = cache.find(digests[each % 3]);
+          counts[found === undefined ? 'missing' : 'found'] += 1;
+          views.push([found ?? cache.keep(tree(textOf(each))), textOf(each)]);
+        }
+        for (const [{ folder }, text] of views)
+          for (let looks = 0; looks < 5; looks += 1)
+            if (readFileSync(folder + '/SKILL.md', 'utf8') !== text) throw new Error('another text');
+        cache.close();
+      }
+      process.stdout.write(JSON.stringify(counts));`;
+    const evictors = [inProcess(evicting), inProcess(evicting)];
+    await Promise.all(evictors.map(async ({ stdout }) => await once(stdout as NodeJS.ReadableStream, 'data')));
+    const outcomes = await Promise.all(
+      [inProcess(reading), inProcess(reading)].map(async (child) => {
+        let text = '';
+        child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        const [code] = (await once(child, 'close')) as [number];
+        return { code, counts: JSON.parse(text || 'null') as Record<'found' | 'missing', number> | null };
+      }),
+    );
+    const ends = await Promise.all(
+      evictors.map(async (child) => {
+        child.kill('SIGTERM');
+        return await once(child, 'close');
+      }),
+    );
+    expect(ends).toEqual([
+      [0, null],
+      [0, null],
+    ]);
+    for (const { code, counts } of outcomes) {
+      expect(code).toBe(0);
+      // The race took place: some skills were evicted, and some were found.
+      expect(counts?.missing).toBeGreaterThan(0);
+      expect(counts?.found).toBeGreaterThan(0);
+    }
+    for (const part of ['claims', 'leases', 'owed']) expect(readdirSync(join(folder, part))).toEqual([]);
+    expect(trees().filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('does not wait for a living process that claims a skill', async () => {
+    const { digest } = open().keep(tree('one'));
+    for (const cache of caches) cache.close();
+    const claims = new URL('../../../../src/library/stores/cache/claims.ts', import.meta.url).href;
+    const child = inProcess(`
+      const { existsSync, writeSync } = await import('node:fs');
+      const { evictClaimed } = await import(${JSON.stringify(claims)});
+      const folder = ${JSON.stringify(folder)};
+      const evicted = evictClaimed(folder + '/claims', folder + '/trees/' + ${JSON.stringify(digest.slice(7))}, () => {
+        writeSync(1, 'claimed ');
+        while (!existsSync(folder + '/read')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+        return false;
+      });
+      process.stdout.write(String(evicted));`);
+    const printed: string[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => printed.push(chunk.toString()));
+    const exit = once(child, 'close');
+    await once(child.stdout as NodeJS.ReadableStream, 'data');
+    const quietMs = startQuietClock();
+    const views = [open().find(digest), open().keep(tree('one'))];
+    expect(quietMs()).toBeLessThan(1_500);
+    // The process waits for this file.
+    writeFileSync(join(folder, 'read'), '');
+    expect(views.map((view) => view?.digest)).toEqual([digest, digest]);
+    expect(await exit).toEqual([0, null]);
+    expect(printed.join('')).toBe('claimed false');
+    expect(readFileSync(join(views[0]?.folder ?? '', 'SKILL.md'), 'utf8')).toBe('one');
+    expect(trees()).toEqual([digest.slice(7)]);
+  });
+
+  it('keeps no skill where its folder holds a file that cannot be read', () => {
+    const { digest, folder: place } = open().keep(tree('one'));
+    chmodSync(join(place, 'SKILL.md'), 0o644);
+    truncateSync(join(place, 'SKILL.md'), SKILL_BYTES + 1);
+    expect(open().find(digest)).toBeUndefined();
+    expect(() => open().keep(tree('one'))).toThrow(expect.objectContaining({ code: 'store.unavailable' }) as Error);
   });
 
   it('removes unfinished writes of a killed process, but not of a living one', async () => {
