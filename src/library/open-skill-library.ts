@@ -60,7 +60,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   const stores = [...roots.paths.keys(), ...options.stores];
   const look = {
     index: openHeadIndex(cache),
-    lists: openKeptLists(cacheDir),
+    lists: openKeptLists(cache),
     stale,
     digests: admit !== undefined || frozen,
   };

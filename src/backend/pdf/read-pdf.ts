@@ -10,9 +10,7 @@ import { digestOf } from '../../skills/text/digest.ts';
 import { oneLine } from '../../skills/text/text.ts';
 import type { TreeCache } from '../../library/stores/cache/tree-cache.ts';
 import { MEMORY_EXIT, PDF_FILES, PDF_WORKER, pdfProgram } from './pdf-program.ts';
-import { hash } from 'node:crypto';
-import { readChecked, writeChecked } from '../../library/stores/cache/checked-file.ts';
-import { privateFolder } from '../../library/stores/cache/private-folder.ts';
+import { openCheckedFiles } from '../../library/stores/cache/checked-files.ts';
 
 /** Texts of documents, by the digests of the documents. */
 export interface KeptTexts {
@@ -137,19 +135,10 @@ function programFiles(): Record<string, Uint8Array | string> {
  * @param maker name and version of the extractor: another one may extract another text
  */
 export function openKeptTexts(cache: TreeCache, maker: string): KeptTexts {
-  let folder: string | undefined;
-  const opened = (): string => (folder ??= privateFolder(join(privateFolder(cache.folder), 'index')));
-  const nameOf = (digest: string): string => hash('sha256', JSON.stringify(['text of a document', maker, digest]));
+  const files = openCheckedFiles(cache, 'index');
+  const keyOf = (digest: string): string => JSON.stringify(['text of a document', maker, digest]);
   return {
-    find: (digest) => readChecked(opened(), nameOf(digest))?.toString('utf8'),
-    keep(digest, text) {
-      const bytes = Buffer.from(text);
-      try {
-        writeChecked(opened(), nameOf(digest), bytes);
-        cache.added(bytes.length);
-      } catch {
-        // For example a full disk: the text is extracted again.
-      }
-    },
+    find: (digest) => files.find(keyOf(digest))?.toString('utf8'),
+    keep: (digest, text) => void files.keep(keyOf(digest), Buffer.from(text)),
   };
 }

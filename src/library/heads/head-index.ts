@@ -1,8 +1,6 @@
-import { hash } from 'node:crypto';
 import type { StoreItem } from '../../contracts/skills/store.ts';
 import { packageVersion } from '../../contracts/package-root.ts';
-import { readChecked, writeChecked } from '../stores/cache/checked-file.ts';
-import { folderOf } from './cache-part.ts';
+import { openCheckedFiles } from '../stores/cache/checked-files.ts';
 import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import type { HeadParts } from './head-record.ts';
 
@@ -21,26 +19,16 @@ interface EntryHead extends Pick<HeadParts, 'skillFile' | 'files' | 'names' | 'c
 
 /** Opens the index of a cache. */
 export function openHeadIndex(cache: TreeCache): HeadIndex {
-  let folder: string | null | undefined;
-  const opened = (): string | null => (folder === undefined ? (folder = folderOf(cache.folder, 'index')) : folder);
+  const files = openCheckedFiles(cache, 'index');
   return {
     find(storeId, item) {
       const key = keyOf(storeId, item);
-      const place = opened();
-      const content = place === null ? undefined : readChecked(place, nameOf(key));
+      const content = files.find(JSON.stringify(key));
       return content && readEntry(content, key, item);
     },
     keep(storeId, parts) {
       const key = keyOf(storeId, parts.item);
-      const place = opened();
-      if (place === null) return;
-      try {
-        const entry = writeEntry(parts, key);
-        writeChecked(place, nameOf(key), entry);
-        cache.added(entry.length);
-      } catch {
-        // For example a full disk: only time is lost.
-      }
+      files.keep(JSON.stringify(key), writeEntry(parts, key));
     },
   };
 }
@@ -50,10 +38,6 @@ const version = packageVersion();
 function keyOf(storeId: string, { origin, path, revision }: StoreItem): string[] {
   // Another version of this package may read other parts of a head.
   return [version, storeId, origin.type, origin.source, path, revision];
-}
-
-function nameOf(key: readonly string[]): string {
-  return hash('sha256', JSON.stringify(key));
 }
 
 function writeEntry(

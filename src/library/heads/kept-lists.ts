@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto';
 import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import type { StoreItem } from '../../contracts/skills/store.ts';
-import { readChecked, writeChecked } from '../stores/cache/checked-file.ts';
-import { folderOf } from './cache-part.ts';
+import { openCheckedFiles } from '../stores/cache/checked-files.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
 
 /** The list of a store, and its time. */
 export interface KeptList {
@@ -22,15 +21,12 @@ export interface KeptLists {
 const RENEW_MS = 60_000;
 
 /** Opens the lists of a cache. */
-export function openKeptLists(cacheFolder: string): KeptLists {
-  let folder: string | null | undefined;
-  const opened = (): string | null => (folder === undefined ? (folder = folderOf(cacheFolder, 'lists')) : folder);
-  const nameOf = (storeId: string): string => hash('sha256', storeId);
+export function openKeptLists(cache: TreeCache): KeptLists {
+  const files = openCheckedFiles(cache, 'lists');
   const written = new Map<string, KeptList>();
   return {
     find(storeId) {
-      const place = opened();
-      const content = place === null ? undefined : readChecked(place, nameOf(storeId));
+      const content = files.find(storeId);
       if (content === undefined) return undefined;
       const { storeId: own, ...list } = JSON.parse(content.toString('utf8')) as KeptList & { storeId: string };
       return own === storeId ? list : undefined;
@@ -38,14 +34,7 @@ export function openKeptLists(cacheFolder: string): KeptLists {
     keep(storeId, list) {
       const last = written.get(storeId);
       if (last?.items === list.items && list.listedAt - last.listedAt < RENEW_MS) return;
-      const place = opened();
-      if (place === null) return;
-      try {
-        writeChecked(place, nameOf(storeId), Buffer.from(JSON.stringify({ storeId, ...list })));
-        written.set(storeId, list);
-      } catch {
-        // For example a full disk: this list is then no help in an outage.
-      }
+      if (files.keep(storeId, Buffer.from(JSON.stringify({ storeId, ...list })))) written.set(storeId, list);
     },
   };
 }

@@ -48,7 +48,7 @@ export async function lookAtProject(project: string, cache: TreeCache): Promise<
 export async function lookAtStores(stores: Iterable<SkillStore>, cache: TreeCache): Promise<StoreState[]> {
   const look = {
     index: openHeadIndex(cache),
-    lists: openKeptLists(cache.folder),
+    lists: openKeptLists(cache),
     stale: 'refuse' as const,
     digests: true,
   };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { folderOf } from '../../../library/heads/cache-part.ts';
+import { folderOf } from '../../../library/stores/cache/cache-part.ts';
 import { recoverSkills } from '../../../library/lock/change-skills.ts';
 import { LOCK_FILE } from '../../../library/lock/format/lock-format.ts';
 import { openSkillLibrary } from '../../../library/open-skill-library.ts';

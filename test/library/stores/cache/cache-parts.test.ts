@@ -20,7 +20,7 @@ import { currentOwner, ownerName } from '../../../../src/durable/owner.ts';
 import { removeTree } from '../../../../src/durable/remove-tree.ts';
 import { TEXT_FILE_LIMIT } from '../../../../src/skills/text/decode-text.ts';
 import { type CacheEntry, evictOldest } from '../../../../src/library/stores/cache/cache-entries.ts';
-import { readChecked, writeChecked } from '../../../../src/library/stores/cache/checked-file.ts';
+import { readChecked, writeChecked } from '../../../../src/library/stores/cache/checked-files.ts';
 import { evictClaimed, removeDeadClaims, revokeClaims } from '../../../../src/library/stores/cache/claims.ts';
 import { headOfView } from '../../../../src/library/stores/cache/head-of-view.ts';
 import { isLeased, openLeases } from '../../../../src/library/stores/cache/leases.ts';
@@ -67,32 +67,31 @@ describe('privateFolder()', () => {
 
 describe('writeChecked() and readChecked()', () => {
   it('return the written content, for this user only, and remove a damaged file', () => {
-    writeChecked(home, TREE, Buffer.from('content'));
+    writeChecked(at(TREE), Buffer.from('content'));
     expect(modeOf(at(TREE))).toBe(0o600);
-    expect(readChecked(home, TREE)?.toString()).toBe('content');
+    expect(readChecked(at(TREE))?.toString()).toBe('content');
     for (const damaged of [`${readFileSync(at(TREE), 'latin1')} `, 'sha256:', '']) {
       writeFileSync(at(TREE), damaged);
-      expect(readChecked(home, TREE)).toBeUndefined();
+      expect(readChecked(at(TREE))).toBeUndefined();
       expect(existsSync(at(TREE))).toBe(false);
     }
   });
 
   it('renew the time of use only of an old file', () => {
-    writeChecked(home, TREE, Buffer.from('content'));
-    const usedAt = (ageSeconds: number, touch?: boolean): number => {
+    writeChecked(at(TREE), Buffer.from('content'));
+    const usedAt = (ageSeconds: number): number => {
       const then = Date.now() / 1000 - ageSeconds;
       utimesSync(at(TREE), then, then);
-      readChecked(home, TREE, touch);
+      readChecked(at(TREE));
       return Math.round(Date.now() / 1000 - statSync(at(TREE)).mtimeMs / 1000);
     };
     expect(usedAt(100_000)).toBeLessThan(1_000);
-    expect(usedAt(100_000, false)).toBeGreaterThan(99_000);
     expect(usedAt(1_800)).toBeGreaterThan(1_700);
   });
 
   it('leave no file after a failed write', () => {
     mkdirSync(at(TREE, 'more'), { recursive: true });
-    expect(() => writeChecked(home, TREE, Buffer.from('content'))).toThrow(/E(?:ISDIR|NOTEMPTY|EXIST)/);
+    expect(() => writeChecked(at(TREE), Buffer.from('content'))).toThrow(/E(?:ISDIR|NOTEMPTY|EXIST)/);
     expect(readdirSync(home)).toEqual([TREE]);
   });
 });

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
-import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
-import { removeTorn } from '../../durable/durable-file.ts';
-import { privateFolder } from '../stores/cache/private-folder.ts';
+import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
+import { removeTorn } from '../../../durable/durable-file.ts';
+import { privatePart } from './private-folder.ts';
 
 /**
  * A folder of the cache for files that only save time.
@@ -11,7 +10,7 @@ import { privateFolder } from '../stores/cache/private-folder.ts';
  */
 export function folderOf(cacheFolder: string, part: string): string | null {
   try {
-    const folder = privateFolder(join(privateFolder(cacheFolder), part));
+    const folder = privatePart(cacheFolder, part);
     removeTorn(folder);
     return folder;
   } catch (error) {
