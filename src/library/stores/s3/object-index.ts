@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
 import { privateFolder } from '../cache/private-folder.ts';
 import { OBJECTS_FILE, type TreeCache } from '../cache/tree-cache.ts';
 import { digestOf } from '../../../skills/text/digest.ts';
@@ -11,7 +12,8 @@ export interface ObjectIndex {
   keep(key: string, etag: string, bytes: Uint8Array): void;
   findDigest(path: string, revision: string): string | undefined;
   keepDigest(path: string, revision: string, digest: string): void;
-  close(): void;
+  /** Writes the last entries, for which it may wait for another process. */
+  close(): Promise<void>;
 }
 
 /** Limit of the file in bytes, for all stores together; lower where the cache is small. */
@@ -20,15 +22,22 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const SHARE = 1 / 4;
 /** Writes per transaction: each transaction waits for the disk. */
 const BATCH = 512;
+/** Batches that wait in memory while another process writes. */
+const MOST_BATCHES = 2;
+/** The longest wait for another process that writes. SQLite itself never waits, as it would block the event loop. */
+const BUSY_MS = 5_000;
+const NAP_MS = 20;
 const TABLES = `
-PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -2048; PRAGMA journal_size_limit = 1048576;
+PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2048; PRAGMA journal_size_limit = 1048576;
 CREATE TABLE IF NOT EXISTS objects (store TEXT, key TEXT, etag TEXT, digest TEXT, bytes BLOB, PRIMARY KEY (store, key));
 CREATE TABLE IF NOT EXISTS skills (store TEXT, path TEXT, revision TEXT, digest TEXT, PRIMARY KEY (store, path));
 `;
 
+/** Entries that are not written yet. */
 interface Waiting {
-  etag: string;
-  bytes: Uint8Array;
+  objects: Map<string, { etag: string; bytes: Uint8Array }>;
+  digests: Map<string, { revision: string; digest: string }>;
+  bytes: number;
 }
 
 /**
@@ -47,7 +56,7 @@ const NOTHING_KEPT: ObjectIndex = {
   keep() {},
   findDigest: () => undefined,
   keepDigest() {},
-  close() {},
+  async close() {},
 };
 
 async function openTables(folder: string): Promise<DatabaseSync | undefined> {
@@ -67,11 +76,11 @@ async function openTables(folder: string): Promise<DatabaseSync | undefined> {
   try {
     privateFolder(folder);
     try {
-      return open();
+      return await whenFree(open);
     } catch (error) {
-      if (!isDamaged(error)) throw error;
+      if (!DAMAGED.has(codeOf(error))) throw error;
       for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true });
-      return open();
+      return await whenFree(open);
     }
   } catch {
     // Another user's folder, or a full disk: continue without an index.
@@ -79,15 +88,31 @@ async function openTables(folder: string): Promise<DatabaseSync | undefined> {
   }
 }
 
-/** Whether the file is damaged or no database: SQLITE_CORRUPT, SQLITE_NOTADB. */
-function isDamaged(error: unknown): boolean {
-  return [11, 26].includes((error as { errcode?: number }).errcode ?? 0);
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+const DAMAGED: ReadonlySet<number> = new Set([11, 26]);
+/** SQLITE_BUSY, SQLITE_LOCKED: another process or store writes. */
+const BUSY: ReadonlySet<number> = new Set([5, 6]);
+
+/** The code of an error of SQLite, without its details. */
+function codeOf(error: unknown): number {
+  return ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+}
+
+/** Repeats work while another process writes. @throws the error of SQLite */
+async function whenFree<Result>(work: () => Result): Promise<Result> {
+  for (const end = performance.now() + BUSY_MS; ;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!BUSY.has(codeOf(error)) || performance.now() > end) throw error;
+      await pause(NAP_MS);
+    }
+  }
 }
 
 function indexOf(database: DatabaseSync, cache: Cache, store: string): ObjectIndex {
   const keptBytes = Math.min(MOST_BYTES, cache.maxBytes * SHARE);
-  const waiting = new Map<string, Waiting>();
-  let waitingBytes = 0;
+  let waiting = nothingWaits();
   const statements = new Map<string, StatementSync>();
   const statement = (text: string): StatementSync => {
     const known = statements.get(text) ?? database.prepare(text);
@@ -95,31 +120,54 @@ function indexOf(database: DatabaseSync, cache: Cache, store: string): ObjectInd
     return known;
   };
 
-  const flush = (): void => {
-    if (waiting.size === 0) return;
-    attempt(() => {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        for (const [key, { etag, bytes }] of waiting) {
-          const insert = 'INSERT OR REPLACE INTO objects (store, key, etag, digest, bytes) VALUES (?, ?, ?, ?, ?)';
-          statement(insert).run(store, key, etag, digestOf(bytes), bytes);
-        }
-        database.exec('COMMIT');
-      } catch (error) {
-        database.exec('ROLLBACK');
-        throw error;
+  const write = (): void => {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const [key, { etag, bytes }] of waiting.objects) {
+        const insert = 'INSERT OR REPLACE INTO objects (store, key, etag, digest, bytes) VALUES (?, ?, ?, ?, ?)';
+        statement(insert).run(store, key, etag, digestOf(bytes), bytes);
       }
-    });
-    const bytes = [...waiting.values()].reduce((sum, each) => sum + each.bytes.length, 0);
-    waiting.clear();
-    waitingBytes = 0;
+      for (const [path, { revision, digest }] of waiting.digests) {
+        const insert = 'INSERT OR REPLACE INTO skills (store, path, revision, digest) VALUES (?, ?, ?, ?)';
+        statement(insert).run(store, path, revision, digest);
+      }
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  };
+
+  /** @throws the error of SQLite while another process writes; other entries that cannot be written are dropped */
+  const flush = (): void => {
+    const { objects, digests, bytes } = waiting;
+    if (objects.size + digests.size === 0) return;
+    try {
+      write();
+    } catch (error) {
+      if (BUSY.has(codeOf(error))) throw error;
+    }
+    waiting = nothingWaits();
     attempt(() => evict(database, keptBytes));
     attempt(() => cache.added(bytes));
   };
 
+  /** Number of batches that wait. */
+  const batches = (): number =>
+    Math.max((waiting.objects.size + waiting.digests.size) / BATCH, waiting.bytes / (keptBytes / 2));
+  /** While another process writes, the entries wait for a later call, as many as fit. */
+  const tryFlush = (): void => {
+    try {
+      flush();
+    } catch {
+      // They are read from the bucket again.
+      if (batches() >= MOST_BATCHES) waiting = nothingWaits();
+    }
+  };
+
   return {
     find(key, etag) {
-      const soon = waiting.get(key);
+      const soon = waiting.objects.get(key);
       if (soon !== undefined) return soon.etag === etag ? soon.bytes : undefined;
       return attempt(() => {
         const row = statement('SELECT digest, bytes FROM objects WHERE store = ? AND key = ? AND etag = ?').get(
@@ -132,11 +180,13 @@ function indexOf(database: DatabaseSync, cache: Cache, store: string): ObjectInd
       });
     },
     keep(key, etag, bytes) {
-      waiting.set(key, { etag, bytes });
-      waitingBytes += bytes.length;
-      if (waiting.size >= BATCH || waitingBytes > keptBytes / 2) flush();
+      waiting.bytes += bytes.length - (waiting.objects.get(key)?.bytes.length ?? 0);
+      waiting.objects.set(key, { etag, bytes });
+      if (batches() >= 1) tryFlush();
     },
     findDigest(path, revision) {
+      const soon = waiting.digests.get(path);
+      if (soon !== undefined) return soon.revision === revision ? soon.digest : undefined;
       return attempt(() => {
         const row = statement('SELECT digest FROM skills WHERE store = ? AND path = ? AND revision = ?').get(
           store,
@@ -147,20 +197,22 @@ function indexOf(database: DatabaseSync, cache: Cache, store: string): ObjectInd
       });
     },
     keepDigest(path, revision, digest) {
-      attempt(() =>
-        statement('INSERT OR REPLACE INTO skills (store, path, revision, digest) VALUES (?, ?, ?, ?)').run(
-          store,
-          path,
-          revision,
-          digest,
-        ),
-      );
+      waiting.digests.set(path, { revision, digest });
+      tryFlush();
     },
-    close() {
-      flush();
+    async close() {
+      try {
+        await whenFree(flush);
+      } catch {
+        // Another process writes for long: the next process reads from the bucket.
+      }
       attempt(() => database.close());
     },
   };
+}
+
+function nothingWaits(): Waiting {
+  return { objects: new Map(), digests: new Map(), bytes: 0 };
 }
 
 /** Evicts the oldest rows where the file is over its limit, and returns the space to the system. */

@@ -237,7 +237,7 @@ export function storeOf({
     },
     async close() {
       access.close();
-      (await index)?.close();
+      await (await index)?.close();
     },
   };
 
