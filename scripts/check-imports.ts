@@ -141,6 +141,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'program-calls',
     'bridge',
     'session',
+    'keeper',
   ],
 };
 /** Pairs of layers that must not import each other in spite of their order. */

@@ -5,14 +5,16 @@ import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
 import type { ProcessEnd } from '../run/program/wait-status.ts';
 import { watchMemory, type MemoryWatch } from '../run/watch/memory-watch.ts';
+import { watchFolders } from '../run/watch/run-watches.ts';
 import type { EndCause } from '../run/program/program-ending.ts';
 import { judge } from '../run/judge-run.ts';
 import { emptyRun } from '../run/run-outcome.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
-import { makeUserFolders } from '../run/program/start-program.ts';
+import { makeUserFolders, programVariables } from '../run/program/start-program.ts';
 import { readLanguage } from '../languages/read-language.ts';
-import { createFileKeeper } from './file-keeper.ts';
+import { serveFiles } from './serve-files.ts';
 import { startInterpreter, type Interpreter } from './interpreter.ts';
+import { createKeeperProcess } from './keeper-process.ts';
 import { runCell, type Cell, type CellSurroundings } from './run-cell.ts';
 import { lacksProcesses, tellUnready, tellUnstarted, UnreadyInterpreter } from './unstarted-cell.ts';
 
@@ -27,7 +29,7 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   privileges.asUser(() => makeUserFolders(layout));
   const over = Promise.withResolvers<EndCause>();
   const session = createInterpreters(around);
-  const files = createFileKeeper(around, requests);
+  const keeper = createKeeperProcess(around, requests);
   /** Set from the moment of the host's request: a run may be interrupted before its interpreter has started. */
   let running: { run: number; stop: PromiseWithResolvers<EndCause> } | undefined;
   let turn = Promise.resolve();
@@ -48,9 +50,19 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
     if (running?.stop === stop) running = undefined;
   };
   const fail = (error: unknown): void => over.reject(error);
+  // Few sessions run commands.
+  const spawn = async (request: SessionRequest & { type: 'spawn' }): Promise<void> => {
+    const { serveCommand } = await import('./serve-command.ts');
+    const { limits, env } = globals.JOB;
+    const variables = programVariables(layout, around.marker, env);
+    const watch = (onOver: (limit: string) => void): (() => void) => watchFolders(layout, limits, onOver);
+    serveCommand(request, { channel: around.channel, layout, globals, keeper, variables, watch });
+  };
   requests.take = (request: SessionRequest): void => {
     if (request.type === 'end') over.resolve('itself');
-    else if (request.type === 'files') files.serve(request).catch(fail);
+    else if (request.type === 'files') serveFiles(request, around, keeper).catch(fail);
+    else if (request.type === 'spawn') spawn(request).catch(fail);
+    else if (request.type === 'drop' || request.type === 'kill') keeper.tell(request);
     else if (request.type === 'cell') {
       const stop = Promise.withResolvers<EndCause>();
       running = { run: request.run, stop };
@@ -70,7 +82,7 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   delete requests.take;
   if (cause === 'itself') await session.finish();
   await session.end();
-  files.close();
+  keeper.close();
   const verdict =
     cause === 'itself' ? { outcome: 'succeeded' as const } : judge(cause, null, layout, globals.JOB.limits);
   await sendOutputs(around, { ...emptyRun([]), ...verdict }, {});

@@ -247,7 +247,7 @@ function speak(duplex: ReturnType<typeof duplexPair>[1], script: Script): void {
     if (op === 'read') given.push({ value: undefined, stdout: text, results: [] });
     const row = '{"path":"a.txt","kind":"file","bytes":1}\n';
     const isBroken = script.breaksAt !== 0 && random.between(0, 3) === 0;
-    const whole = { read: text, list: row, export: `${row}x`, write: '', delete: '' }[op];
+    const whole = { read: text, list: row, export: `${row}x` }[op as string] ?? '';
     const content = isBroken ? whole.replace('kind', random.pick(['bytes', '__proto__', '\n'])) : whole;
     if (content !== '') await bring(Buffer.from(content), (stream) => send({ type: 'files', id, stream }));
     send({ type: 'filed', id });

@@ -17,8 +17,10 @@ export type ExecutorMessage =
   | { type: 'report'; error: unknown }
   /** The program's value: its JSON text, its byte count if it is too large to send, or the reason why the export is not a value. */
   | { type: 'value'; json: unknown; invalid: unknown }
-  /** The end of a session's run, a result that it shows, or the end of a file operation. */
-  | { type: 'cell' | 'shown' | 'file'; fields: Record<string, unknown> };
+  | { type: SessionMessageType; fields: Record<string, unknown> };
+
+/** Messages of a session: the end of a run, a result, the end of an operation on files, read input, and the states of a command. */
+type SessionMessageType = 'cell' | 'shown' | 'file' | 'fed' | 'spawned' | 'unfed' | 'output-end' | 'exited';
 
 /**
  * Frames to and from one executor. A frame has 3 bytes of length and one of kind, little endian. Then follows JSON, a call or an answer
@@ -217,6 +219,11 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
     case 'cell':
     case 'shown':
     case 'file':
+    case 'fed':
+    case 'spawned':
+    case 'unfed':
+    case 'output-end':
+    case 'exited':
       return { type: fields['type'], fields };
     case 'checked':
       return { type: 'checked', unmet: fields['unmet'] };

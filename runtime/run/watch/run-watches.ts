@@ -12,11 +12,18 @@ export function startWatches(
   limits: JobLimits,
   finish: (cause: EndCause) => void,
 ): () => void {
-  const stops = [clock.start(limits.runTimeoutMs, () => finish('run-deadline'))];
-  if (layout.watchWorkspace) {
-    stops.push(watchWorkspace([layout.workspace, layout.temporary], workspaceLimits(limits), finish));
-  }
+  const stops = [clock.start(limits.runTimeoutMs, () => finish('run-deadline')), watchFolders(layout, limits, finish)];
   return () => stops.forEach((stop) => stop());
+}
+
+/** Watches the folders of user code if no kernel limit holds them. Returns a function that stops it. */
+export function watchFolders(
+  layout: SandboxLayout,
+  limits: JobLimits,
+  onOver: (limit: 'workspace' | 'inodes') => void,
+): () => void {
+  if (!layout.watchWorkspace) return () => undefined;
+  return watchWorkspace([layout.workspace, layout.temporary], workspaceLimits(limits), onOver);
 }
 
 /** The limits of the workspace. */

@@ -108,7 +108,15 @@ function takeMessage({ ground, broker, output, trace }: Begun, message: SandboxM
   } else if (SESSION_MESSAGES.has(message.type)) throw new Error('a message that only a session sends');
 }
 
-const SESSION_MESSAGES: ReadonlySet<SandboxMessage['type']> = new Set(['cell', 'shown', 'files', 'filed']);
+const SESSION_MESSAGES: ReadonlySet<SandboxMessage['type']> = new Set([
+  'cell',
+  'shown',
+  'files',
+  'filed',
+  'spawned',
+  'exited',
+  'unfed',
+]);
 
 /** Effects of a failed run, for the agent. The open calls of that run are withdrawn first, so that no effect follows the report. */
 function effectsOf(broker: Broker): string[] {

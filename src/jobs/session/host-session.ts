@@ -2,7 +2,6 @@ import { LIMIT_CEILINGS } from '../../contracts/jobs/limits.ts';
 import { diagnostic, type Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import type { CallRow, CallTotal, JobResult, OmittedFile } from '../../contracts/jobs/result.ts';
 import {
-  type Session,
   SESSION_IDLE_MS,
   SESSION_WAITING_RUNS,
   type SessionExport,
@@ -23,7 +22,10 @@ import type { ClaimedWorkspace } from './claimed-workspace.ts';
 import { type HostRun, startRun } from './host-run.ts';
 import { createIdleClock } from './idle-clock.ts';
 import type { KeptWorkspaces, UnpublishedWorkspace } from './kept-workspaces.ts';
-import { createHostFiles, isWholeExport } from './session-files.ts';
+import { createCommandRequests } from './command-requests.ts';
+import { createFileRequests } from './file-requests.ts';
+import { SANDBOX_PORT, type HostedSession } from './sandbox-port.ts';
+import { createSessionFiles, isWholeExport } from './session-files.ts';
 import type { RunGround, SandboxRuns } from '../run/run-ground.ts';
 import { unreportedRun } from '../result/job-result.ts';
 import { checkRun } from './session-schema.ts';
@@ -60,7 +62,7 @@ export interface HostSession {
   /** Lets other sessions resume the workspace: the job has its result, or never gets one. */
   publish(): void;
   /** The session as its caller sees it. */
-  face(ended: Promise<JobResult>): Session;
+  face(ended: Promise<JobResult>): HostedSession;
 }
 
 /** Omitted files that a diagnostic names. */
@@ -92,7 +94,11 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     return ground;
   };
   const idle = createIdleClock(options.idleTimeoutMs ?? SESSION_IDLE_MS, () => void endIdle());
-  const files = createHostFiles(requireGround, idle.during);
+  let requests = 0;
+  const nextId = (): number => (requests += 1);
+  const fileRequests = createFileRequests(requireGround, nextId);
+  const commands = createCommandRequests(requireGround, nextId);
+  const files = createSessionFiles(fileRequests, requireGround, idle.during);
 
   const sendEnd = (reason: string): void => {
     if (over !== undefined) return;
@@ -140,7 +146,9 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       } else if (message.type === 'run') requireCurrent(current, message.run).begin(message);
       else if (message.type === 'shown') requireCurrent(current, message.run).show(message);
       else if (message.type === 'cell') requireCurrent(current, message.run).settle(message);
-      else if (message.type === 'files' || message.type === 'filed') files.message(message);
+      else if (message.type === 'files' || message.type === 'filed') fileRequests.message(message);
+      else if (message.type === 'spawned' || message.type === 'exited' || message.type === 'unfed')
+        commands.message(message);
     },
     // A call between two runs belongs to no run, and no program waits for its answer.
     call: (call, signal) => requireCurrent(current, current?.run ?? 0).call(call, signal),
@@ -149,7 +157,8 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       idle.stop();
       leaving.abort(over);
       current?.lose(fault);
-      files.end(fault ?? over);
+      fileRequests.end(fault ?? over);
+      commands.end(fault ?? over);
     },
     // Runs close their own brokers, and each run has its own output, budget and model failure.
     close: () => undefined,
@@ -274,6 +283,12 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       },
       files: files.files,
       export: files.export,
+      [SANDBOX_PORT]: {
+        begin: fileRequests.begin,
+        perform: fileRequests.perform,
+        spawn: commands.spawn,
+        busy: idle.during,
+      },
       close() {
         sendEnd('it was closed');
         return job;

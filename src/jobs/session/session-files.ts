@@ -7,20 +7,17 @@ import {
   type SessionFiles,
 } from '../../contracts/jobs/session.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
-import type { Channel } from '../../protocol/channel/channel.ts';
-import type { HostMessage, SandboxMessage } from '../../protocol/messages/messages.ts';
 import {
   CUT_ROW,
   EMPTY_FOLDER,
-  type FileOperation,
   MOST_ROWS,
   ROWS_BYTES,
   type WorkspaceRow,
 } from '../../protocol/messages/session-messages.ts';
 import { printablePath, shownPathFault } from '../../protocol/files/shown-path.ts';
 import { type TarFile, writeTar } from '../../protocol/files/tar.ts';
-import { withinDeadline } from '../../protocol/within-deadline.ts';
-import { collectBytes } from './collect-bytes.ts';
+import type { FileRequests } from './file-requests.ts';
+import { SandboxRefusal } from './sandbox-refusal.ts';
 import type { RunGround } from '../run/run-ground.ts';
 import * as z from 'zod/mini';
 import { parseBoundedJson } from '../../protocol/channel/bounded-json.ts';
@@ -36,82 +33,36 @@ const rowSchema = z.strictObject({
   fault: z.optional(z.string().check(z.maxLength(FAULT_CHARACTERS))),
 });
 
-const OPERATION_MS = 60_000;
+/** An operation of `session.files` or `session.export`. */
+type WorkspaceOperation = 'read' | 'write' | 'list' | 'delete' | 'export';
+
 const MIB = 1024 * 1024;
 const MOST_OMITTED = 200;
 /** The output folder. */
 const OUTPUT = 'out';
 
-/** Host-side state of a session's files. */
-export interface HostFiles {
-  files: SessionFiles;
-  export(): Promise<SessionExport>;
-  message(message: SandboxMessage): void;
-  end(error: Error): void;
-}
-
-/** An operation without an answer yet. */
-interface Operation {
-  /** Channel of the request: the session may be closed when the answer comes. */
-  channel: Channel;
-  maxBytes: number;
-  bytes: Buffer;
-  /** Whether its stream is under way. */
-  open: boolean;
-  answer: { error?: string } | undefined;
-  done: PromiseWithResolvers<Buffer>;
-}
-
 /**
- * Creates the host-side state of a session's files. The sandbox performs the operations; all its answers are checked.
+ * Creates the files of a session as its caller sees them: whole files of the workspace, without links.
  *
  * @param ground throws if the session has ended
  * @param busy wraps each operation, so that the session does not count as idle
  */
-export function createHostFiles(ground: () => RunGround, busy: <T>(work: Promise<T>) => Promise<T>): HostFiles {
-  const operations = new Map<number, Operation>();
-  let lastId = 0;
-
-  const perform = async (op: FileOperation, path: string, maxBytes: number, content?: Uint8Array): Promise<Buffer> => {
-    const { channel } = ground().sandbox;
-    const id = (lastId += 1);
-    const operation: Operation = {
-      channel,
-      maxBytes,
-      bytes: Buffer.alloc(0),
-      open: false,
-      answer: undefined,
-      done: Promise.withResolvers(),
-    };
-    operations.set(id, operation);
+export function createSessionFiles(
+  requests: FileRequests,
+  ground: () => RunGround,
+  busy: <T>(work: Promise<T>) => Promise<T>,
+): { files: SessionFiles; export(): Promise<SessionExport> } {
+  const perform = async (
+    op: WorkspaceOperation,
+    path: string,
+    maxBytes: number,
+    content?: Uint8Array,
+  ): Promise<Buffer> => {
     try {
-      const writer = content === undefined ? undefined : channel.openStream();
-      channel.send({
-        type: 'files',
-        id,
-        op,
-        path,
-        maxBytes,
-        ...(writer === undefined ? {} : { stream: writer.number }),
-      } satisfies HostMessage);
-      if (writer !== undefined && content !== undefined) void writer.write(content).then(() => writer.end());
-      const overdue = (): never => {
-        throw unreadable(op, path, `it took longer than ${OPERATION_MS / 1000} s`);
-      };
-      return await withinDeadline(operation.done.promise, { limitMs: OPERATION_MS, overdue });
+      return await requests.perform({ op, path }, maxBytes, content);
     } catch (error) {
-      throw typeof error === 'string' ? unreadable(op, path, error) : error;
-    } finally {
-      // A late answer is still received, and then dropped.
-      if (operation.answer !== undefined && !operation.open) operations.delete(id);
+      throw error instanceof SandboxRefusal ? unreadable(op, path, error.message) : error;
     }
-  };
-  const settle = (id: number, operation: Operation): void => {
-    if (operation.answer === undefined || operation.open) return;
-    operations.delete(id);
-    const { error } = operation.answer;
-    if (error === undefined) operation.done.resolve(operation.bytes);
-    else operation.done.reject(error);
   };
   const rows = async (path: string): Promise<SessionFile[]> => {
     const text = await perform('list', path, ROWS_BYTES);
@@ -144,33 +95,11 @@ export function createHostFiles(ground: () => RunGround, busy: <T>(work: Promise
       const maxBytes = ground().job.limits.workspaceMib * MIB + ROWS_BYTES;
       return await busy(perform('export', '', maxBytes).then((text) => readable('export', text, archiveOf)));
     },
-    message(message) {
-      if (message.type !== 'files' && message.type !== 'filed') return;
-      const operation = operations.get(message.id);
-      if (operation === undefined || operation.answer !== undefined)
-        throw new Error('an answer about files without a request');
-      if (message.type === 'filed') {
-        operation.answer = message.error === undefined ? {} : { error: message.error };
-        return settle(message.id, operation);
-      }
-      if (operation.open || operation.bytes.length > 0) throw new Error('files that come twice');
-      operation.open = true;
-      const take = (bytes: Buffer): void => {
-        operation.open = false;
-        operation.bytes = bytes;
-        settle(message.id, operation);
-      };
-      operation.channel.receive(message.stream, collectBytes(operation.maxBytes, take));
-    },
-    end(error) {
-      for (const { done } of operations.values()) done.reject(error);
-      operations.clear();
-    },
   };
 }
 
 /** Reads a list from the sandbox: hostile input, refused if it is malformed. */
-async function readable<T>(op: FileOperation, text: Buffer, read: (text: Buffer) => T | Promise<T>): Promise<T> {
+async function readable<T>(op: WorkspaceOperation, text: Buffer, read: (text: Buffer) => T | Promise<T>): Promise<T> {
   try {
     return await read(text);
   } catch (cause) {
@@ -230,7 +159,7 @@ function invalid(reason: string): SkillcellError {
   return new SkillcellError('job.invalid', `Cannot use the files of the session: ${reason}.`);
 }
 
-const VERBS: Record<FileOperation, string> = {
+const VERBS: Record<WorkspaceOperation, string> = {
   read: 'read a file',
   write: 'write a file',
   list: 'list the files',
@@ -239,7 +168,7 @@ const VERBS: Record<FileOperation, string> = {
 };
 
 /** `reason` comes from the sandbox and is hostile text. */
-function unreadable(op: FileOperation, path: string, reason: string, cause?: unknown): SkillcellError {
+function unreadable(op: WorkspaceOperation, path: string, reason: string, cause?: unknown): SkillcellError {
   const place = path === '' ? '' : `, got ${JSON.stringify(path)}`;
   const message = `Cannot ${VERBS[op]} of the session: ${printablePath(reason)}${place}.`;
   return new SkillcellError('file.unreadable', message, { cause });

@@ -75,6 +75,9 @@ const streamedBytes = z.strictObject({
 const form = z.strictObject({ mediaType: text(MEDIA_TYPE_CHARACTERS), bytes: count });
 const forms = z.array(form).check(z.minLength(1), z.maxLength(MOST_FORMS));
 
+/** The failure of an operation or a command of a session. */
+const failure = { error: z.optional(text(1_000)), fault: z.optional(z.enum(['missing', 'lost'])) };
+
 const places = z.array(streamedBytes).check(z.maxLength(MAX_PARTS));
 const CALL_NAME_CHARACTERS = 200;
 
@@ -117,5 +120,24 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
   }),
   z.strictObject({ type: z.literal('shown'), run: count.check(z.minimum(1)), forms, stream }),
   z.strictObject({ type: z.literal('files'), id: count, stream }),
-  z.strictObject({ type: z.literal('filed'), id: count, error: z.optional(text(1_000)) }),
+  z.strictObject({
+    type: z.literal('filed'),
+    id: count,
+    ...failure,
+  }),
+  z.strictObject({
+    type: z.literal('spawned'),
+    id: count,
+    pid: count.check(z.minimum(1)),
+    stdout: stream,
+    stderr: stream,
+  }),
+  z.strictObject({
+    type: z.literal('exited'),
+    id: count,
+    code: z.nullable(count),
+    signal: z.nullable(text(20)),
+    ...failure,
+  }),
+  z.strictObject({ type: z.literal('unfed'), id: count, error: z.optional(text(1_000)) }),
 ]) as unknown as z.ZodMiniType<SandboxMessage>;

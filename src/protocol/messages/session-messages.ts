@@ -2,8 +2,23 @@ import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import type { Language } from '../../contracts/jobs/language.ts';
 import type { LimitName, Outcome, ProgramError } from '../../contracts/jobs/result.ts';
 
-/** Operations on the workspace of a session. */
-export type FileOperation = 'read' | 'write' | 'list' | 'delete' | 'export';
+/**
+ * Operations on the files of a session. `list`, `delete` and `export` concern the workspace; `stat`, `entries` and `unlink` reach files as
+ * a program does.
+ */
+export type FileOperation = 'read' | 'write' | 'list' | 'delete' | 'export' | 'stat' | 'entries' | 'unlink';
+
+/** Why an operation failed, if its caller decides by it: the file does not exist, or the processes of the session were ended. */
+export type SessionFault = 'missing' | 'lost';
+
+/** An entry of one folder; `stat` gives its kind without `link`, and its bytes. */
+export interface ProgramEntry {
+  name: string;
+  kind: 'file' | 'folder' | 'link' | 'other';
+}
+
+/** Most bytes of one output that the process with the rights of user code sends before its supervisor has passed them on. */
+export const KEEPER_WINDOW: number = 256 * 1024;
 
 /** Most rows in one listing of a workspace. */
 export const MOST_ROWS = 20_000;
@@ -46,8 +61,17 @@ export type SessionRequest =
       timeoutMs: number;
     }
   | { type: 'interrupt'; run: number; reason: InterruptReason }
-  /** `maxBytes` limits the answer; `stream` carries the content to write. */
-  | { type: 'files'; id: number; op: FileOperation; path: string; maxBytes: number; stream?: number }
+  /**
+   * `maxBytes` limits the answer; `stream` carries the content to write. With `follow` any path is reached, and links are followed, as by a
+   * program.
+   */
+  | { type: 'files'; id: number; op: FileOperation; path: string; follow?: true; maxBytes: number; stream?: number }
+  /** Starts a command in bash. `stdin` carries its standard input; the first byte follows the answer. */
+  | { type: 'spawn'; id: number; command: string; folder: string; env: Record<string, string>; stdin?: number }
+  /** Ends the process group of a command: asks its processes first, or kills them at once. */
+  | { type: 'kill'; id: number; isGentle: boolean }
+  /** The caller of an operation or a command has left: its content or output is dropped. */
+  | { type: 'drop'; id: number }
   | { type: 'end' };
 
 /** One form of a result. Its bytes follow the bytes of the forms before it. */
@@ -82,4 +106,10 @@ export type SessionReply =
   /** The requested content follows on a stream. */
   | { type: 'files'; id: number; stream: number }
   /** The operation is done, or has failed. */
-  | { type: 'filed'; id: number; error?: string };
+  | { type: 'filed'; id: number; error?: string; fault?: SessionFault }
+  /** A command has started. Its outputs follow on two streams. */
+  | { type: 'spawned'; id: number; pid: number; stdout: number; stderr: number }
+  /** A command has exited, could not be started, or its exit cannot be known. Its outputs may go on after its exit. */
+  | { type: 'exited'; id: number; code: number | null; signal: string | null; error?: string; fault?: SessionFault }
+  /** The input of a command with `stdin` is over, for any reason; this message comes once. */
+  | { type: 'unfed'; id: number; error?: string };

@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs';
-import { MAX_PATH_BYTES, MAX_PATH_DEPTH } from '../../../src/contracts/text/relative-path.ts';
+import { MAX_PATH_BYTES, MAX_PATH_DEPTH } from '../../../../src/contracts/text/relative-path.ts';
 import {
   CUT_ROW,
   EMPTY_FOLDER,
   MOST_ROWS,
   ROWS_BYTES,
   type WorkspaceRow,
-} from '../../../src/protocol/messages/session-messages.ts';
+} from '../../../../src/protocol/messages/session-messages.ts';
 
 /** Characters shown of a path that is too long. */
 const SHOWN_CHARACTERS = 1_000;
