@@ -3,11 +3,12 @@ import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 import { DEFAULT_LIMITS } from '../../contracts/jobs/limits.ts';
 import type { Session } from '../../contracts/jobs/session.ts';
-import { guestLink } from './guest-link.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { SANDBOX_PORT, type HostedSession, type SandboxPort } from '../../jobs/session/sandbox-port.ts';
 import { runCommand } from './run-command.ts';
-import type { CommandOptions } from './running-command.ts';
 import { createSandboxFiles } from './sandbox-files.ts';
 import { spawnCommand } from './spawn-command.ts';
+import type { CommandOptions } from './start-command.ts';
 
 /** Options of {@link createSandboxSession}. */
 export interface SandboxSessionOptions {
@@ -65,16 +66,24 @@ export function createSandboxSession(session: Session, options: SandboxSessionOp
   const { commandTimeoutMs: limitMs = DEFAULT_LIMITS.runTimeoutMs } = checkOptions(optionsSchema, options, {
     action: 'create a sandbox of a session',
   });
-  const link = guestLink(session);
+  const port = portOf(session);
   const spawn: unknown = async (given: SpawnOptions) =>
-    spawnCommand(link, checked({ ...given, stdin: given.stdin ?? false }), given.abortSignal);
+    spawnCommand(port, checked({ ...given, stdin: given.stdin ?? false }), given.abortSignal);
   return {
     description: DESCRIPTION,
-    ...createSandboxFiles(link),
-    run: async (given) => runCommand(link, checked({ ...given, stdin: false }), { limitMs, signal: given.abortSignal }),
+    ...createSandboxFiles(port),
+    run: async (given) => runCommand(port, checked({ ...given, stdin: false }), { limitMs, signal: given.abortSignal }),
     // One function cannot have the type of the overloads.
     spawn: spawn as SandboxSession['spawn'],
   };
+}
+
+/** @throws SkillcellError `options.invalid` for an object that no orchestrator has opened */
+function portOf(session: Session): SandboxPort {
+  const port = (Object(session) as Partial<HostedSession>)[SANDBOX_PORT];
+  if (port !== undefined) return port;
+  const message = 'Cannot create a sandbox of a session: the session must come from orchestrator.session().';
+  throw new SkillcellError('options.invalid', message);
 }
 
 type SpawnOptions = Parameters<SandboxSession['run']>[0] & { stdin?: boolean };

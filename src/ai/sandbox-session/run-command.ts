@@ -1,5 +1,7 @@
-import type { GuestLink } from './guest-link.ts';
-import { startCommand, type CommandOptions, type CommandReader } from './running-command.ts';
+import type { CommandReader } from '../../jobs/session/command-requests.ts';
+import type { SandboxPort } from '../../jobs/session/sandbox-port.ts';
+import { addPiece } from '../../protocol/channel/add-piece.ts';
+import { startCommand, type CommandOptions } from './start-command.ts';
 
 /** The result of a command. */
 export interface CommandResult {
@@ -20,7 +22,7 @@ const PIPE_GRACE_MS = 250;
  * @param signal ends the command; its reason is thrown
  */
 export async function runCommand(
-  link: GuestLink,
+  port: SandboxPort,
   options: CommandOptions,
   { limitMs, signal }: { limitMs: number; signal: AbortSignal | undefined },
 ): Promise<CommandResult> {
@@ -33,27 +35,25 @@ export async function runCommand(
     if (bytes > OUTPUT_BYTES) stop(`it printed more than ${OUTPUT_BYTES} bytes`);
   };
   const [stdout, stderr] = [collect(onBytes), collect(onBytes)];
-  const running = await startCommand(link, options, { stdout, stderr });
+  const running = await startCommand(port, options, { stdout, stderr });
   const aborted = Promise.withResolvers<never>();
-  const failed = Promise.withResolvers<never>();
-  const endNow = (isGentle: boolean): void => void running.end(isGentle).catch(failed.reject);
   stop = (why) => {
     if (notice !== '') return;
     notice = why;
-    endNow(true);
+    running.kill(true);
   };
-  if (notice !== '') endNow(true);
+  if (notice !== '') running.kill(true);
   const abort = (): void => {
     // oxlint-disable-next-line prefer-promise-reject-errors -- the reason is the caller's own
     aborted.reject(signal?.reason);
-    endNow(false);
+    running.kill(false);
     running.leave();
   };
   const timer = setTimeout(() => stop(`it took longer than ${limitMs / 1000} s`), limitMs);
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted === true) abort();
   try {
-    const exitCode = await Promise.race([aborted.promise, running.exited, failed.promise]);
+    const exitCode = await Promise.race([aborted.promise, running.exited]);
     await Promise.race([running.followed, aborted.promise, afterGrace()]);
     running.leave();
     const line = notice === '' ? '' : `\nskillcell: the command was ended: ${notice}\n`;
@@ -65,15 +65,14 @@ export async function runCommand(
 }
 
 function collect(onBytes: (count: number) => void): CommandReader & { text(): string } {
-  const chunks: Uint8Array[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
   return {
-    room: () => Number.MAX_SAFE_INTEGER,
-    take(bytes) {
-      onBytes(bytes.length);
+    data(chunk) {
+      onBytes(chunk.length);
       if (size > OUTPUT_BYTES) return;
-      size += bytes.length;
-      chunks.push(bytes);
+      size += chunk.length;
+      addPiece(chunks, chunk);
     },
     end: () => undefined,
     fail: () => undefined,

@@ -2,8 +2,12 @@ import type { Experimental_SandboxSession as SandboxSession } from 'ai';
 import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
-import type { GuestLink } from './guest-link.ts';
-import { asOurs, isMissing } from './guest-refusal.ts';
+import { type FileOrder, inTime } from '../../jobs/session/file-requests.ts';
+import type { SandboxPort } from '../../jobs/session/sandbox-port.ts';
+import { SandboxRefusal } from '../../jobs/session/sandbox-refusal.ts';
+import { parseBoundedJson } from '../../protocol/channel/bounded-json.ts';
+import { asOurs } from './as-ours.ts';
+import { outputStream } from './output-stream.ts';
 import { decodeBytes, encodeText } from './text-encoding.ts';
 
 /** Lines from the first to the last one, counted from 1, both included. */
@@ -26,16 +30,18 @@ export type SandboxFiles = Pick<
   | 'deleteFile'
 >;
 
-/** Bytes of one piece of a read; results may hold four times as many. */
-const READ_BYTES = 4 * 1024 * 1024;
-/** Bytes of one piece of a write: in base64 they are a part of a run's code. */
-const WRITE_BYTES = 640 * 1024;
 /** The most that is read into memory at once. */
 const WHOLE_BYTES = 128 * 1024 * 1024;
+/** The most bytes of a listing. */
+const LISTING_BYTES = 16 * 1024 * 1024;
+const STATUS_BYTES = 1024;
 
-const done = z.object({});
-const piece = z.object({ isWhole: z.boolean() });
-const entries = z.array(z.object({ name: z.string(), type: z.enum(['file', 'directory', 'symlink', 'other']) }));
+const KINDS = { file: 'file', folder: 'directory', link: 'symlink', other: 'other' } as const;
+const entries = z.array(z.strictObject({ name: z.string(), kind: z.enum(['file', 'folder', 'link', 'other']) }));
+const status = z.strictObject({
+  kind: z.enum(['file', 'folder', 'other']),
+  bytes: z.number().check(z.int(), z.nonnegative()),
+});
 const binary = z.object({
   content: z.custom((value) => value instanceof Uint8Array, 'must be bytes, as a Uint8Array'),
 });
@@ -45,53 +51,43 @@ const isFree = (value: unknown): boolean => {
   return typeof getReader === 'function' && locked === false;
 };
 const streamed = z.object({ content: z.custom(isFree, 'must be a ReadableStream that is not locked') });
-const stats = z.object({ type: z.enum(['file', 'directory', 'other']), size: z.number().check(z.minimum(0)) });
 
 /** The files of a session, with the rights of its code: links are followed as a program follows them. */
-export function createSandboxFiles(link: GuestLink): SandboxFiles {
-  /** Null if the path does not exist; other faults are errors of ours. */
-  const orNull = async <T>(action: string, path: string, work: Promise<T>): Promise<T | null> => {
-    try {
-      return await work;
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw asOurs(error, action, path);
-    }
+export function createSandboxFiles(port: SandboxPort): SandboxFiles {
+  const ask = async <T>(
+    action: string,
+    order: Pick<FileOrder, 'op' | 'path'>,
+    maxBytes: number,
+    read: (bytes: Buffer) => T,
+  ): Promise<T | null> => {
+    const bytes = await orNull(action, order.path, port.busy(port.perform({ ...order, follow: true }, maxBytes)));
+    return bytes === null ? null : read(bytes);
   };
   const readFile = async (path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array> | null> => {
-    const handle = link.nextId();
-    const opened = link.ask('openToRead', { path, handle, most: READ_BYTES }, piece);
-    const first = await orNull('read a file', path, opened);
-    if (first === null) return null;
-    let next: { isWhole: boolean; bytes: Uint8Array } | undefined = { ...first.said, bytes: first.bytes };
-    const close = async (): Promise<void> => {
-      if (next?.isWhole !== true) await link.ask('close', { handle }, done);
-    };
-    if (signal?.aborted === true) await close();
-    return new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          if (signal?.aborted === true) {
-            await close();
-            throw signal.reason;
-          }
-          const { isWhole, bytes } = next ?? (await readOn(path, handle));
-          next = undefined;
-          if (bytes.length > 0) controller.enqueue(bytes);
-          if (isWhole) controller.close();
-        },
-        cancel: close,
+    const output = outputStream(0);
+    let arrival = Promise.withResolvers<void>();
+    const request = port.begin({ op: 'read', path, follow: true }, Number.MAX_SAFE_INTEGER, {
+      data(chunk) {
+        arrival.resolve();
+        arrival = Promise.withResolvers();
+        return output.take(chunk);
       },
-      { highWaterMark: 0 },
-    );
-  };
-  const readOn = async (path: string, handle: number): Promise<{ isWhole: boolean; bytes: Uint8Array }> => {
-    try {
-      const { said, bytes } = await link.ask('read', { handle, most: READ_BYTES }, piece);
-      return { ...said, bytes };
-    } catch (error) {
-      throw asOurs(error, 'read a file', path);
-    }
+      end: () => undefined,
+    });
+    const leave = (reason: unknown): void => {
+      request.drop();
+      output.fail(reason);
+    };
+    output.onCancel = request.drop;
+    output.onPull = () => {
+      if (signal?.aborted === true) leave(signal.reason);
+      const awaited = inTime(Promise.race([arrival.promise, request.done]));
+      port.busy(awaited).catch((error: unknown) => leave(asOurs(error, 'read a file', path)));
+    };
+    request.done.then(output.end, () => undefined);
+    const begun = await orNull('read a file', path, port.busy(inTime(request.begun)));
+    if (signal?.aborted === true) leave(signal.reason);
+    return begun === null ? null : output.stream;
   };
   const readBytes = async (path: string): Promise<Uint8Array | null> => {
     const stream = await readFile(path);
@@ -110,31 +106,36 @@ export function createSandboxFiles(link: GuestLink): SandboxFiles {
     }
     return new Uint8Array(Buffer.concat(chunks));
   };
-  /** An existing file stays until all of the content has arrived. */
+  /**
+   * An existing file stays until all of the content has arrived.
+   *
+   * @param chunks gets a signal that also aborts when the sandbox refuses the file
+   */
   const writeChunks = async (
     path: string,
-    chunks: AsyncIterable<unknown> | Iterable<unknown>,
+    chunks: (signal: AbortSignal) => AsyncIterable<unknown> | Iterable<unknown>,
     signal: AbortSignal,
   ): Promise<void> => {
-    const handle = link.nextId();
-    const writeChunk = async (chunk: Uint8Array): Promise<void> => {
-      for (let at = 0; at < chunk.length; at += WRITE_BYTES) {
-        signal.throwIfAborted();
-        const base64 = Buffer.from(chunk.subarray(at, at + WRITE_BYTES)).toString('base64');
-        await link.ask('write', { handle, base64 }, done);
+    const request = port.begin({ op: 'write', path, follow: true }, 0, { data: () => undefined, end: () => undefined });
+    const refused = new AbortController();
+    request.done.catch((error: unknown) => refused.abort(error));
+    const stop = AbortSignal.any([signal, refused.signal]);
+    const send = async (): Promise<void> => {
+      for await (const chunk of chunks(stop)) {
+        if (!(chunk instanceof Uint8Array)) throw noBytes(path);
+        stop.throwIfAborted();
+        await inTime(Promise.race([request.content?.write(chunk), request.done]));
       }
+      stop.throwIfAborted();
+      request.content?.end();
+      await inTime(request.done);
     };
     try {
-      await link.ask('openToWrite', { path, handle }, done);
-      for await (const chunk of chunks) {
-        if (!(chunk instanceof Uint8Array)) throw noBytes(path);
-        await writeChunk(chunk);
-      }
-      signal.throwIfAborted();
-      await link.ask('finish', { handle }, done);
+      await port.busy(send());
     } catch (error) {
-      // The first error is reported.
-      await link.ask('close', { handle }, done).catch(() => undefined);
+      request.drop();
+      // The first error is reported, once the partial file is gone.
+      await inTime(request.done).catch(() => undefined);
       throw asOurs(error, 'write a file', path);
     }
   };
@@ -153,33 +154,47 @@ export function createSandboxFiles(link: GuestLink): SandboxFiles {
     writeFile: ({ path, content, abortSignal }) =>
       unlessAborted(abortSignal, async (signal) => {
         checkOptions(streamed, { content }, { action: 'write a file' });
-        await writeChunks(path, streamChunks(content, signal), signal);
+        await writeChunks(path, (stop) => streamChunks(content, stop), signal);
       }),
     writeBinaryFile: ({ path, content, abortSignal }) =>
       unlessAborted(abortSignal, async (signal) => {
         checkOptions(binary, { content }, { action: 'write a file' });
-        await writeChunks(path, [content], signal);
+        await writeChunks(path, () => [content], signal);
       }),
     writeTextFile: ({ path, content, encoding, abortSignal }) =>
       unlessAborted(abortSignal, async (signal) => {
         checkOptions(textual, { content }, { action: 'write a text file' });
-        await writeChunks(path, [encodeText(content, path, encoding)], signal);
+        const bytes = encodeText(content, path, encoding);
+        await writeChunks(path, () => [bytes], signal);
       }),
     stat: ({ path, abortSignal }) =>
-      unlessAborted(abortSignal, async () => {
-        const found = await orNull('look at a file', path, link.ask('stat', { path }, stats));
-        return found === null ? null : found.said;
-      }),
+      unlessAborted(abortSignal, () =>
+        ask('look at a file', { op: 'stat', path }, STATUS_BYTES, (bytes) => {
+          const { kind, bytes: size } = readJson(status, bytes, 'look at a file', path);
+          return { type: KINDS[kind], size };
+        }),
+      ),
     listDirectory: ({ path, abortSignal }) =>
-      unlessAborted(abortSignal, async () => {
-        const found = await orNull('list a folder', path, link.ask('list', { path }, done));
-        return found === null ? null : readEntries(found.bytes, path);
-      }),
+      unlessAborted(abortSignal, () =>
+        ask('list a folder', { op: 'entries', path }, LISTING_BYTES, (bytes) =>
+          readJson(entries, bytes, 'list a folder', path).map(({ name, kind }) => ({ name, type: KINDS[kind] })),
+        ),
+      ),
     deleteFile: ({ path, abortSignal }) =>
       unlessAborted(abortSignal, async () => {
-        return (await orNull('delete a file', path, link.ask('remove', { path }, done))) !== null;
+        return (await ask('delete a file', { op: 'unlink', path }, 0, () => true)) !== null;
       }),
   };
+}
+
+/** Null if the path does not exist; other refusals are errors of ours. */
+async function orNull<T>(action: string, path: string, work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof SandboxRefusal && error.fault === 'missing') return null;
+    throw asOurs(error, action, path);
+  }
 }
 
 function noBytes(path: string): SkillcellError {
@@ -187,12 +202,12 @@ function noBytes(path: string): SkillcellError {
   return new SkillcellError('options.invalid', message);
 }
 
-/** A listing of the sandbox, which hostile code may have made. */
-function readEntries(bytes: Uint8Array, path: string): z.infer<typeof entries> {
+/** Reads an answer of the sandbox, which hostile code may have made. */
+function readJson<T>(schema: z.ZodMiniType<T>, bytes: Buffer, action: string, path: string): T {
   try {
-    return entries.parse(JSON.parse(Buffer.from(bytes).toString()));
+    return schema.parse(parseBoundedJson(bytes, { maxBytes: LISTING_BYTES }));
   } catch (cause) {
-    const message = `Cannot list a folder: its listing is not valid, got ${JSON.stringify(path)}.`;
+    const message = `Cannot ${action}: the answer is not valid, got ${JSON.stringify(path)}.`;
     throw new SkillcellError('sandbox.lost', message, { cause });
   }
 }

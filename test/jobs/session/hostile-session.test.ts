@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Session } from '../../../src/contracts/jobs/session.ts';
 import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
+import { createSandboxSession } from '../../../src/ai/sandbox-session/create-sandbox-session.ts';
+import { SANDBOX_PORT, type HostedSession } from '../../../src/jobs/session/sandbox-port.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
 import { HOSTILE_PRELUDE } from '../../fixtures/hostile-prelude.ts';
@@ -142,6 +144,63 @@ describe('a sandbox that sends', () => {
       'Cannot read a file of the session: \\x1b[2Jgone, got "a".',
     );
   });
+});
+
+describe('a sandbox that answers a command with', () => {
+  const COMMAND = `
+const spawned = (more = {}) => say({ type: 'spawned', id: request.id, pid: 7, stdout: 1, stderr: 2, ...more });
+const exited = (more = {}) => say({ type: 'exited', id: request.id, code: 0, signal: null, ...more });
+const unfed = () => say({ type: 'unfed', id: request.id });`;
+  const endOf = (attack: string, stdin: boolean): Promise<unknown> =>
+    withSession(`if (request.type === 'spawn') { ${COMMAND}\n${attack}; }`, async (session) => {
+      const silent = { data: () => new Promise<void>(() => undefined), end: () => undefined, fail: () => undefined };
+      const port = (session as HostedSession)[SANDBOX_PORT];
+      const order = { command: 'true', folder: '.', env: {}, stdin };
+      await port.spawn(order, [silent, silent]).catch(() => undefined);
+      return await session.ended.catch((error: unknown) => SkillcellError.isInstance(error) && error.code);
+    });
+
+  it.each([
+    ['E02 a process without a number', `spawned({ pid: 0 })`],
+    ['E02 more fields', `spawned({ more: 1 })`],
+    ['E02 an exit of an unknown form', `spawned(); exited({ code: 'none' })`],
+    ['E05 one stream for both outputs', `spawned({ stderr: 1 })`],
+    ['E05 a stream that it has used', `spawned({ stdout: 2, stderr: 1 })`],
+    ['E05 two starts', `spawned(); spawned({ stdout: 3, stderr: 4 })`],
+    ['E05 an exit before its start', `exited()`],
+    ['E05 a start after a refusal', `exited({ error: 'no' }); spawned()`],
+    ['E05 two exits', `spawned(); exited(); exited()`],
+    ['E05 two exits after its outputs', `spawned(); end(1); end(2); exited(); exited()`],
+    ['E05 the start of another command', `spawned({ id: 99 })`],
+    ['E05 the exit of another command', `spawned(); exited({ id: 99 })`],
+    ['E05 an end of input that it does not have', `spawned(); unfed()`],
+    ['E05 content of a file', `say({ type: 'files', id: request.id, stream: 1 })`],
+    ['E05 output after its end', `spawned(); end(1); data(1, Buffer.alloc(1))`],
+    ['E10 more output than it may send', `spawned(); for (let i = 0; i < 8; i += 1) data(1, Buffer.alloc(256 * 1024))`],
+  ])('%s is ended', async (_name, attack) => {
+    expect(await endOf(attack, false)).toBe('channel.protocol');
+  });
+
+  it('E05 two ends of its input is ended', async () => {
+    expect(await endOf('spawned(); unfed(); unfed()', true)).toBe('channel.protocol');
+  });
+
+  it('E13 a reason with terminal codes does not bring them into the error', async () => {
+    const refusal = `if (request.type === 'spawn') { ${COMMAND} exited({ error: '\\u001b[2Jgone' }); }`;
+    await expect(
+      withSession(refusal, async (session) => await createSandboxSession(session).run({ command: 'x' })),
+    ).rejects.toThrow('Cannot run a command: \\x1b[2Jgone, got "x".');
+  });
+
+  it.each(['no status', '{"kind":"link","bytes":0}', '{"kind":"file","bytes":-1}', '{"__proto__":{}}'])(
+    'a status that is not valid is refused: %s',
+    async (status) => {
+      const entry = `if (request.type === 'files') { say({ type: 'files', id: request.id, stream: 1 }); data(1, Buffer.from(${JSON.stringify(status)}), 2); say({ type: 'filed', id: request.id }); }`;
+      await expect(
+        withSession(entry, async (session) => await createSandboxSession(session).stat({ path: 'a' })),
+      ).rejects.toMatchObject({ code: 'sandbox.lost' });
+    },
+  );
 });
 
 it('a sandbox that falls silent is ended when the time of its run is over', async () => {
