@@ -279,6 +279,17 @@ describe('commands of a sandbox', () => {
     const { stderr } = await sandbox.run({ command: 'for i in $(seq 5000); do sleep 1000 & done' });
     expect(stderr).toMatch(/fork: .*Resource temporarily unavailable/);
   });
+
+  it('are killed by the limit of the workspace at level none, where no file system holds it', async () => {
+    await using narrow = await orchestrator.session({ isolation: 'none', limits: { workspaceMib: 16 } });
+    const child = await createSandboxSession(narrow).spawn({
+      command: 'head -c 40000000 /dev/zero > large; sleep 1000',
+    });
+    await expect(child.wait()).rejects.toMatchObject({
+      code: 'sandbox.lost',
+      message: 'Cannot go on with a command: it exceeded the limit workspace.',
+    });
+  });
 });
 
 describe('files of a sandbox', () => {
