@@ -73,7 +73,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'decision',
   ],
   'src/tools': ['schema', 'define', 'declarations', 'calls', 'agent'],
-  'src/tools/schema': ['schema-refused', 'tool-schema', 'fault-line', 'is-plain-object', 'json-schema'],
+  'src/tools/schema': ['schema-refused', 'tool-schema', 'fault-line', 'is-plain-object', 'document', 'json-schema'],
   'src/tools/schema/json-schema': ['node', 'run', 'marks', 'patterns', 'keywords'],
   'src/tools/declarations': ['read'],
   'src/scan': ['text', 'scan-rules', 'scan-finding', 'scanned-file', 'rules', 'scan-tree', 'read'],

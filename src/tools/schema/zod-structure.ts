@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { faultLine } from './fault-line.ts';
 import { AUTHOR_CAPS, copySchema } from './json-schema/copy-schema.ts';
 import { evaluate } from './json-schema/node.ts';
-import { readSchema } from './json-schema/read-schema.ts';
+import { compileSchema } from './json-schema/compile-schema.ts';
 import { spentSteps, startRun, TOO_MUCH_WORK, TooMuchWork } from './json-schema/run.ts';
 
 /** Cheaper values are left to zod, whose faults have the author's own words. */
@@ -43,7 +43,7 @@ const NAMED = ['properties', '$defs'];
  * @returns a function that returns the faults of a large value which zod would refuse too
  */
 export function structureGuard(schema: z.core.$ZodType): (value: unknown) => string | undefined {
-  const node = readSchema(copySchema(loosened(structureOf(schema)), AUTHOR_CAPS), AUTHOR_CAPS);
+  const node = compileSchema(copySchema(loosened(structureOf(schema)), AUTHOR_CAPS), AUTHOR_CAPS);
   return (value) => {
     const run = startRun();
     try {

@@ -1,7 +1,7 @@
 import { faultLine } from '../fault-line.ts';
 import { AUTHOR_CAPS, copySchema, OUTSIDE_CAPS } from './copy-schema.ts';
 import { evaluate } from './node.ts';
-import { readSchema } from './read-schema.ts';
+import { compileSchema } from './compile-schema.ts';
 import { startRun, TOO_MUCH_WORK, TooMuchWork } from './run.ts';
 import { SchemaRefused } from '../schema-refused.ts';
 import type { CheckedValue, CompiledSchema } from '../tool-schema.ts';
@@ -17,7 +17,7 @@ export function compileJsonSchema(source: unknown, outside: boolean): CompiledSc
   const copy = copySchema(source, caps);
   if (typeof copy !== 'object' || copy === null || Array.isArray(copy))
     throw new SchemaRefused('something else than an object for a schema');
-  const node = readSchema(copy, caps);
+  const node = compileSchema(copy, caps);
   const check = (value: unknown): CheckedValue => {
     const run = startRun();
     try {

@@ -1,4 +1,4 @@
-import { isBytes } from './keyword.ts';
+import { isBytes } from '../../document/kinds-of-values.ts';
 import { spend, TooMuchWork, type Run } from '../run.ts';
 
 const MAX_NESTING = 500;

@@ -1,4 +1,5 @@
-import { isCount, optional, type Keyword } from './keyword.ts';
+import { isCount } from '../../document/kinds-of-values.ts';
+import { optional, type Keyword } from './keyword.ts';
 import { fault, type Run } from '../run.ts';
 
 /** A count of a value's parts. */

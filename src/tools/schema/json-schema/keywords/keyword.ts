@@ -1,16 +1,17 @@
+import { isFilledList, isObject } from '../../document/kinds-of-values.ts';
+import { keyword, partAt, partsByName, partsInList, type SchemaPart } from '../../document/schema-part.ts';
 import { SchemaRefused } from '../../schema-refused.ts';
 import type { Check, SchemaNode } from '../node.ts';
 import type { Pattern } from '../patterns/pattern.ts';
 
-/** Parts of its schema that a keyword may read. */
+/** A schema whose keywords are compiled. */
 export interface SchemaReading {
-  /** The keywords of the schema. */
-  readonly schema: Readonly<Record<string, unknown>>;
-  /** The schema below these keys; it judges a part of the value. */
-  below(...keys: string[]): SchemaNode;
-  /** The schema below these keys; it judges the same value. */
-  inPlace(...keys: string[]): SchemaNode;
-  /** The schema of a `$ref`, known once all schemas are read. */
+  readonly part: SchemaPart;
+  /** Compiles a schema in it that judges a part of the value. */
+  below(part: SchemaPart): SchemaNode;
+  /** Compiles a schema in it that judges the same value. */
+  inPlace(part: SchemaPart): SchemaNode;
+  /** The schema of a `$ref`, known once all schemas are compiled. */
   referred(reference: string): Referred;
   pattern(source: string): Pattern;
 }
@@ -29,42 +30,29 @@ export interface Keyword {
 
 /** Reads an optional keyword, and refuses a value of another kind. */
 export function optional<T>(
-  reading: SchemaReading,
+  { part }: SchemaReading,
   name: string,
   isKind: (value: unknown) => value is T,
   kind: string,
 ): T | undefined {
-  const value = Object.hasOwn(reading.schema, name) ? reading.schema[name] : undefined;
+  const value = keyword(part, name);
   if (value === undefined || isKind(value)) return value;
   throw new SchemaRefused(`the keyword "${name}" with another value than ${kind}`);
 }
 
-export function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
+/** Compiles an optional keyword with a schema that judges a part of the value. */
+export function optionalBelow({ part, below }: SchemaReading, name: string): SchemaNode | undefined {
+  const found = partAt(part, name);
+  return found && below(found);
 }
 
-export function isText(value: unknown): value is string {
-  return typeof value === 'string';
+/** The parts of an optional keyword with a list of schemas. */
+export function optionalList(reading: SchemaReading, name: string): SchemaPart[] | undefined {
+  return optional(reading, name, isFilledList, 'a list of schemas') && partsInList(reading.part, name);
 }
 
-export function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0;
-}
-
-export function isList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
-}
-
-export function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every(isText);
-}
-
-/** Whether a value is an object of JSON. Bytes and arrays are not. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isBytes(value);
-}
-
-/** Whether a value is bytes, which values may hold beside JSON. */
-export function isBytes(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array;
+/** The parts of a keyword with named schemas; none without the keyword. */
+export function optionalNamed(reading: SchemaReading, name: string): [string, SchemaPart][] {
+  optional(reading, name, isObject, 'an object of schemas');
+  return partsByName(reading.part, name);
 }

@@ -1,6 +1,8 @@
+import { isBytes, isList, isObject, isText } from '../../document/kinds-of-values.ts';
+import { BYTES_KEYWORD, keyword } from '../../document/schema-part.ts';
 import { SchemaRefused } from '../../schema-refused.ts';
 import { canonicalForm } from './canonical-form.ts';
-import { isBytes, isList, isObject, isText, optional, type Keyword } from './keyword.ts';
+import { optional, type Keyword } from './keyword.ts';
 import type { Check } from '../node.ts';
 import { fault, spend, startRun, TooMuchWork } from '../run.ts';
 
@@ -13,14 +15,12 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   object: isObject,
   string: (value) => typeof value === 'string',
 };
-/** Keyword for a text whose value travels as bytes: the value holds the bytes in its place. */
-const BYTES = 'x-skillcell-bytes';
 const TOLD_VALUES = 5;
 
 /** Keywords that apply to every kind of value. */
 export const KEYWORDS_OF_ANY: readonly Keyword[] = [
   {
-    names: ['type', BYTES],
+    names: ['type', BYTES_KEYWORD],
     read(reading) {
       const asked = optional(
         reading,
@@ -28,7 +28,8 @@ export const KEYWORDS_OF_ANY: readonly Keyword[] = [
         isTypeNames,
         `one of ${Object.keys(TYPES).join(', ')}, or a list of them`,
       );
-      if (reading.schema[BYTES] === true) return (value, run) => isBytes(value) || fault(run, 'expected bytes');
+      if (keyword(reading.part, BYTES_KEYWORD) === true)
+        return (value, run) => isBytes(value) || fault(run, 'expected bytes');
       if (asked === undefined) return undefined;
       const names = [asked].flat();
       const tests = names.map((name) => TYPES[name]);
@@ -37,7 +38,7 @@ export const KEYWORDS_OF_ANY: readonly Keyword[] = [
   },
   {
     names: ['const'],
-    read: ({ schema }) => (Object.hasOwn(schema, 'const') ? oneOfValues('const', [schema['const']]) : undefined),
+    read: ({ part }) => oneOfValues('const', [keyword(part, 'const')]),
   },
   {
     names: ['enum'],

@@ -1,6 +1,8 @@
+import { isCount, isList } from '../../document/kinds-of-values.ts';
+import { keyword } from '../../document/schema-part.ts';
 import { canonicalForm } from './canonical-form.ts';
 import { countBounds } from './count-bounds.ts';
-import { isCount, isList, optional, type Keyword, type SchemaReading } from './keyword.ts';
+import { optional, optionalBelow, optionalList, type Keyword } from './keyword.ts';
 import { addMark, type Marks } from '../marks.ts';
 import { attempt, evaluateAt, type Check, type SchemaNode } from '../node.ts';
 import { fault, isSettled, spend, type Run } from '../run.ts';
@@ -23,9 +25,8 @@ export const KEYWORDS_OF_ARRAYS_2020: readonly Keyword[] = [
   {
     names: ['prefixItems', 'items'],
     read(reading) {
-      const prefix = schemasOf(reading, 'prefixItems');
-      const rest = 'items' in reading.schema ? reading.below('items') : undefined;
-      return itemsCheck(prefix, rest);
+      const prefix = optionalList(reading, 'prefixItems') ?? [];
+      return itemsCheck(prefix.map(reading.below), optionalBelow(reading, 'items'));
     },
   },
   {
@@ -33,7 +34,8 @@ export const KEYWORDS_OF_ARRAYS_2020: readonly Keyword[] = [
     read(reading) {
       const min = optional(reading, 'minContains', isCount, 'a whole number from 0') ?? 1;
       const max = optional(reading, 'maxContains', isCount, 'a whole number from 0') ?? Infinity;
-      return 'contains' in reading.schema ? containsCheck(reading.below('contains'), min, max) : undefined;
+      const node = optionalBelow(reading, 'contains');
+      return node && containsCheck(node, min, max);
     },
   },
 ];
@@ -44,16 +46,19 @@ export const KEYWORDS_OF_ARRAYS_07: readonly Keyword[] = [
   {
     names: ['items', 'additionalItems'],
     read(reading) {
-      const { items } = reading.schema;
-      const rest = 'additionalItems' in reading.schema ? reading.below('additionalItems') : undefined;
-      if (isList(items)) return itemsCheck(schemasOf(reading, 'items'), rest);
-      return 'items' in reading.schema ? itemsCheck([], reading.below('items')) : undefined;
+      const rest = optionalBelow(reading, 'additionalItems');
+      if (isList(keyword(reading.part, 'items')))
+        return itemsCheck((optionalList(reading, 'items') ?? []).map(reading.below), rest);
+      const items = optionalBelow(reading, 'items');
+      return items && itemsCheck([], items);
     },
   },
   {
     names: ['contains'],
-    read: (reading) =>
-      'contains' in reading.schema ? containsCheck(reading.below('contains'), 1, Infinity) : undefined,
+    read(reading) {
+      const node = optionalBelow(reading, 'contains');
+      return node && containsCheck(node, 1, Infinity);
+    },
   },
 ];
 
@@ -61,21 +66,11 @@ export const KEYWORDS_OF_ARRAYS_07: readonly Keyword[] = [
 export const UNEVALUATED_ITEMS: Keyword = {
   names: ['unevaluatedItems'],
   read(reading) {
-    if (!('unevaluatedItems' in reading.schema)) return undefined;
-    const node = reading.below('unevaluatedItems');
+    const node = optionalBelow(reading, 'unevaluatedItems');
     return (value, run, marks) =>
       !isList(value) || everyItem(value, run, marks, (index) => (marks?.has(index) ? undefined : node));
   },
 };
-
-function schemasOf(reading: SchemaReading, name: string): SchemaNode[] {
-  const schemas = optional(reading, name, isFilledList, 'a list of schemas') ?? [];
-  return schemas.map((_, index) => reading.below(name, String(index)));
-}
-
-export function isFilledList(value: unknown): value is readonly unknown[] {
-  return isList(value) && value.length > 0;
-}
 
 function itemsCheck(prefix: readonly SchemaNode[], rest: SchemaNode | undefined): Check {
   return (value, run, marks) =>

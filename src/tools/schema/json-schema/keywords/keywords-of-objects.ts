@@ -1,5 +1,6 @@
+import { isObject, isTextList } from '../../document/kinds-of-values.ts';
 import { countBounds } from './count-bounds.ts';
-import { isObject, isTextList, optional, type Keyword, type SchemaReading } from './keyword.ts';
+import { optional, optionalBelow, optionalNamed, type Keyword, type SchemaReading } from './keyword.ts';
 import { addMark } from '../marks.ts';
 import { evaluateAt, type SchemaNode } from '../node.ts';
 import { isFound, type Pattern } from '../patterns/pattern.ts';
@@ -22,12 +23,12 @@ export const KEYWORDS_OF_OBJECTS: readonly Keyword[] = [
   {
     names: ['properties', 'patternProperties', 'additionalProperties'],
     read(reading) {
-      const named = new Map(namedSchemas(reading, 'properties'));
-      const patterns = Array.from(namedSchemas(reading, 'patternProperties'), ([source, node]) => ({
+      const named = new Map(nodesBelow(reading, 'properties'));
+      const patterns = nodesBelow(reading, 'patternProperties').map(([source, node]) => ({
         pattern: reading.pattern(source),
         node,
       }));
-      const rest = 'additionalProperties' in reading.schema ? reading.below('additionalProperties') : undefined;
+      const rest = optionalBelow(reading, 'additionalProperties');
       return (value, run, marks) =>
         !isObject(value) ||
         everyProperty(value, run, (name) => {
@@ -41,9 +42,10 @@ export const KEYWORDS_OF_OBJECTS: readonly Keyword[] = [
   {
     names: ['propertyNames'],
     read(reading) {
-      if (!('propertyNames' in reading.schema)) return undefined;
-      const node = reading.below('propertyNames');
-      return (value, run) => !isObject(value) || everyName(value, run, (name) => evaluateAt(node, name, name, run));
+      const node = optionalBelow(reading, 'propertyNames');
+      return (
+        node && ((value, run) => !isObject(value) || everyName(value, run, (name) => evaluateAt(node, name, name, run)))
+      );
     },
   },
 ];
@@ -52,22 +54,22 @@ export const KEYWORDS_OF_OBJECTS: readonly Keyword[] = [
 export const UNEVALUATED_PROPERTIES: Keyword = {
   names: ['unevaluatedProperties'],
   read(reading) {
-    if (!('unevaluatedProperties' in reading.schema)) return undefined;
-    const node = reading.below('unevaluatedProperties');
-    return (value, run, marks) =>
-      !isObject(value) ||
-      everyProperty(value, run, (name) => {
-        if (marks?.has(name)) return [];
-        addMark(marks, name, run);
-        return [node];
-      });
+    const node = optionalBelow(reading, 'unevaluatedProperties');
+    return (
+      node &&
+      ((value, run, marks) =>
+        !isObject(value) ||
+        everyProperty(value, run, (name) => {
+          if (marks?.has(name)) return [];
+          addMark(marks, name, run);
+          return [node];
+        }))
+    );
   },
 };
 
-/** The schemas below a keyword, by their names. */
-export function namedSchemas(reading: SchemaReading, keyword: string): [string, SchemaNode][] {
-  const schemas = optional(reading, keyword, isObject, 'an object of schemas') ?? {};
-  return Object.keys(schemas).map((name) => [name, reading.below(keyword, name)]);
+function nodesBelow(reading: SchemaReading, name: string): [string, SchemaNode][] {
+  return optionalNamed(reading, name).map(([key, part]) => [key, reading.below(part)]);
 }
 
 function everyProperty(value: Record<string, unknown>, run: Run, nodesOfName: (name: string) => SchemaNode[]): boolean {

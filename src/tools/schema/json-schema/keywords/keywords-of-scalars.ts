@@ -1,8 +1,9 @@
 import { quotedText } from '../../../../contracts/text/quoted-text.ts';
+import { isBytes, isNumber, isText } from '../../document/kinds-of-values.ts';
 import { SchemaRefused } from '../../schema-refused.ts';
 import { countBounds } from './count-bounds.ts';
 import { NUMBER_FORMATS, TEXT_FORMATS } from './formats.ts';
-import { isBytes, isNumber, isText, type Keyword, optional } from './keyword.ts';
+import { type Keyword, optional } from './keyword.ts';
 import { isFound } from '../patterns/pattern.ts';
 import { fault, type Run, spend } from '../run.ts';
 

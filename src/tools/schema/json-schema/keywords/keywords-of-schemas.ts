@@ -1,6 +1,7 @@
+import { isList, isObject, isText, isTextList } from '../../document/kinds-of-values.ts';
+import { partAt, partsByName } from '../../document/schema-part.ts';
 import { SchemaRefused } from '../../schema-refused.ts';
-import { isList, isObject, isText, isTextList, optional, type Keyword, type SchemaReading } from './keyword.ts';
-import { isFilledList } from './keywords-of-arrays.ts';
+import { optional, optionalList, optionalNamed, type Keyword } from './keyword.ts';
 import { hasAll } from './keywords-of-objects.ts';
 import { attempt, evaluate, type Check, type SchemaNode } from '../node.ts';
 import { fault, isSettled, spend } from '../run.ts';
@@ -19,7 +20,7 @@ export const KEYWORDS_OF_SCHEMAS: readonly Keyword[] = [
   {
     names: ['allOf'],
     read(reading) {
-      const nodes = alternatives(reading, 'allOf');
+      const nodes = optionalList(reading, 'allOf')?.map(reading.inPlace);
       return (
         nodes &&
         allOf(
@@ -35,7 +36,7 @@ export const KEYWORDS_OF_SCHEMAS: readonly Keyword[] = [
   {
     names: ['anyOf'],
     read(reading) {
-      const nodes = alternatives(reading, 'anyOf');
+      const nodes = optionalList(reading, 'anyOf')?.map(reading.inPlace);
       return (
         nodes &&
         ((value, run, marks) => {
@@ -53,7 +54,7 @@ export const KEYWORDS_OF_SCHEMAS: readonly Keyword[] = [
   {
     names: ['oneOf'],
     read(reading) {
-      const nodes = alternatives(reading, 'oneOf');
+      const nodes = optionalList(reading, 'oneOf')?.map(reading.inPlace);
       return (
         nodes &&
         ((value, run, marks) => {
@@ -70,17 +71,19 @@ export const KEYWORDS_OF_SCHEMAS: readonly Keyword[] = [
   {
     names: ['not'],
     read(reading) {
-      if (!('not' in reading.schema)) return undefined;
-      const node = reading.inPlace('not');
+      const part = partAt(reading.part, 'not');
+      if (part === undefined) return undefined;
+      const node = reading.inPlace(part);
       return (value, run) => !attempt(node, value, run, undefined) || fault(run, 'must not fit the schema of "not"');
     },
   },
   {
     names: ['if', 'then', 'else'],
     read(reading) {
-      const [condition, then, otherwise] = ['if', 'then', 'else'].map((name) =>
-        name in reading.schema ? reading.inPlace(name) : undefined,
-      );
+      const [condition, then, otherwise] = ['if', 'then', 'else'].map((name) => {
+        const part = partAt(reading.part, name);
+        return part && reading.inPlace(part);
+      });
       if (condition === undefined) return undefined;
       return (value, run, marks) => {
         const branch = attempt(condition, value, run, marks) ? then : otherwise;
@@ -101,8 +104,8 @@ const DEPENDENT_REQUIRED: Keyword = {
 const DEPENDENT_SCHEMAS: Keyword = {
   names: ['dependentSchemas'],
   read(reading) {
-    const schemas = optional(reading, 'dependentSchemas', isObject, 'an object of schemas') ?? {};
-    return allOf(Object.keys(schemas).map((name) => asks(name, reading.inPlace('dependentSchemas', name))));
+    const schemas = optionalNamed(reading, 'dependentSchemas');
+    return allOf(schemas.map(([name, part]) => asks(name, reading.inPlace(part))));
   },
 };
 
@@ -110,13 +113,13 @@ const DEPENDENT_SCHEMAS: Keyword = {
 const DEPENDENCIES: Keyword = {
   names: ['dependencies'],
   read(reading) {
-    const byName = optional(reading, 'dependencies', isObject, 'an object of schemas and lists of names') ?? {};
+    optional(reading, 'dependencies', isObject, 'an object of schemas and lists of names');
     return allOf(
-      Object.entries(byName).map(([name, part]) => {
-        if (!isList(part)) return asks(name, reading.inPlace('dependencies', name));
-        if (!isTextList(part))
+      partsByName(reading.part, 'dependencies').map(([name, part]) => {
+        if (!isList(part.value)) return asks(name, reading.inPlace(part));
+        if (!isTextList(part.value))
           throw new SchemaRefused('the keyword "dependencies" with another list than one of names');
-        return requires(name, part);
+        return requires(name, part.value);
       }),
     );
   },
@@ -125,11 +128,6 @@ const DEPENDENCIES: Keyword = {
 /** Rules that apply if a property is present, by draft. */
 export const KEYWORDS_OF_DEPENDENTS_2020: readonly Keyword[] = [DEPENDENT_REQUIRED, DEPENDENT_SCHEMAS];
 export const KEYWORDS_OF_DEPENDENTS_07: readonly Keyword[] = [DEPENDENCIES];
-
-function alternatives(reading: SchemaReading, name: string): SchemaNode[] | undefined {
-  const schemas = optional(reading, name, isFilledList, 'a list of schemas');
-  return schemas?.map((_, index) => reading.inPlace(name, String(index)));
-}
 
 function isTextListByName(value: unknown): value is Record<string, readonly string[]> {
   return isObject(value) && Object.values(value).every(isTextList);

@@ -1,9 +1,11 @@
 import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import { SchemaRefused } from '../schema-refused.ts';
+import { isObject, isText } from '../document/kinds-of-values.ts';
+import { referenceFinder, type ReferenceFinder } from '../document/reference-finder.ts';
+import { keysTo, keyword, pointerTo, wholeSchema, type SchemaPart } from '../document/schema-part.ts';
 import type { SchemaCaps } from './copy-schema.ts';
 import { DEFINITIONS, type Dialect, dialectOf, isAnnotation } from './keywords/dialects.ts';
-import { isObject, isText, type Referred, type SchemaReading } from './keywords/keyword.ts';
-import { namedSchemas } from './keywords/keywords-of-objects.ts';
+import { optionalNamed, type Referred, type SchemaReading } from './keywords/keyword.ts';
 import type { SchemaNode } from './node.ts';
 import { patternReader } from './patterns/pattern.ts';
 import { fault } from './run.ts';
@@ -13,102 +15,90 @@ const MAX_FAN = 20_000;
 const MAX_CHAIN = 500;
 const OPEN = -1;
 
-/** State of reading a schema. */
-interface ReadState extends Pick<SchemaReading, 'pattern'> {
+/** State of compiling a schema. */
+interface CompileState extends Pick<SchemaReading, 'pattern'> {
   caps: SchemaCaps;
   dialect: Dialect;
-  /** `$id` of the whole schema. */
-  id: string;
-  /** Keys to the current schema. */
-  path: string[];
-  depth: number;
+  find: ReferenceFinder;
+  /** The current schema, for refusals. */
+  part: SchemaPart;
   /** By JSON pointer, and by `#` and `$anchor`. */
   nodes: Map<string, SchemaNode>;
-  /** References that are resolved once all schemas are read. */
-  open: { from: SchemaNode; to: Referred; reference: string; path: string[] }[];
+  /** References that are resolved once all schemas are compiled. */
+  open: { from: SchemaNode; to: Referred; reference: string; part: SchemaPart }[];
 }
 
 const ANCHOR = /^[A-Za-z_][\w.-]*$/;
 
 /**
- * Reads a JSON schema: 2020-12, or draft-07 if `$schema` names it.
+ * Compiles a JSON schema: 2020-12, or draft-07 if `$schema` names it.
  *
  * @param schema plain JSON
  * @throws {SchemaRefused} names the part that cannot be enforced
  */
-export function readSchema(schema: unknown, caps: SchemaCaps): SchemaNode {
-  const { $schema, $id } = isObject(schema) ? schema : {};
-  const state: ReadState = {
+export function compileSchema(schema: unknown, caps: SchemaCaps): SchemaNode {
+  const whole = wholeSchema(schema);
+  const state: CompileState = {
     caps,
-    dialect: dialectOf($schema),
-    id: isText($id) ? $id.replace(/#$/, '') : '',
-    path: [],
-    depth: 0,
+    dialect: dialectOf(keyword(whole, '$schema')),
+    find: referenceFinder(whole),
+    part: whole,
     nodes: new Map(),
     open: [],
     pattern: patternReader(),
   };
   try {
-    const root = readNode(schema, state);
+    const node = compilePart(whole, state);
     state.open.forEach((reference) => closeReference(reference, state));
     checkFans(state.nodes.values());
-    return root;
+    return node;
   } catch (error) {
     if (!(error instanceof SchemaRefused)) throw error;
-    throw new SchemaRefused(error.message, state.path);
+    throw new SchemaRefused(error.message, keysTo(state.part));
   }
 }
 
-function closeReference({ from, to, reference, path }: ReadState['open'][number], state: ReadState): void {
-  state.path = path;
-  const [, fragment] =
-    /^#(.*)$/s.exec(reference.startsWith(state.id) ? reference.slice(state.id.length) || '#' : '') ?? [];
-  const node = fragment === undefined ? undefined : state.nodes.get(nodeKey(fragment));
+function closeReference({ from, to, reference, part }: CompileState['open'][number], state: CompileState): void {
+  state.part = part;
+  const target = state.find(reference);
+  const node = target && state.nodes.get(pointerTo(target));
   if (node === undefined)
     throw new SchemaRefused(`the keyword "$ref" with ${quotedText(reference)}, where no schema is`);
   to.node = node;
   from.inPlace.push(node);
 }
 
-/** A fragment is a JSON pointer, or the name of an anchor. */
-function nodeKey(fragment: string): string {
-  const decoded = decode(fragment);
-  return decoded === '' || decoded.startsWith('/') ? decoded : `#${decoded}`;
-}
-
-function decode(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    // An invalid escape names no schema; the caller reports it.
-    return fragment;
-  }
-}
-
-function readNode(schema: unknown, state: ReadState): SchemaNode {
-  const { caps, nodes, path } = state;
+/** A refusal leaves the current schema in the state. */
+function compilePart(part: SchemaPart, state: CompileState): SchemaNode {
+  const { caps, nodes, part: outer } = state;
+  state.part = part;
   const node: SchemaNode = { checks: [], readsMarks: false, inPlace: [] };
-  nodes.set(path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''), node);
+  nodes.set(pointerTo(part), node);
   if (nodes.size > caps.schemas) throw new SchemaRefused(`more than ${caps.schemas} schemas`);
-  if (state.depth > caps.depth) throw new SchemaRefused(`more than ${caps.depth} schemas in each other`);
-  if (schema === false) node.checks.push((_value, run) => fault(run, 'is not allowed'));
-  if (typeof schema === 'boolean') return node;
-  if (!isObject(schema)) throw new SchemaRefused('something else than an object, true or false for a schema');
-  refuseUnknown(schema, state);
-  readNames(schema, node, state);
-  const reading = readingOf(schema, node, state);
-  for (const keyword of DEFINITIONS) namedSchemas(reading, keyword);
-  for (const { names, read } of state.dialect.keywords) {
-    if (!names.some((name) => Object.hasOwn(schema, name))) continue;
-    const check = read(reading);
-    if (check !== undefined) node.checks.push(check);
-  }
-  node.readsMarks = Object.keys(schema).some((name) => name.startsWith('unevaluated'));
+  if (part.level > caps.depth) throw new SchemaRefused(`more than ${caps.depth} schemas in each other`);
+  compileValue(part, node, state);
+  state.part = outer;
   return node;
 }
 
-function refuseUnknown(schema: Record<string, unknown>, { dialect }: ReadState): void {
-  const names = Object.keys(schema);
+function compileValue(part: SchemaPart, node: SchemaNode, state: CompileState): void {
+  if (part.value === false) node.checks.push((_value, run) => fault(run, 'is not allowed'));
+  if (typeof part.value === 'boolean') return;
+  if (!isObject(part.value)) throw new SchemaRefused('something else than an object, true or false for a schema');
+  refuseUnknown(part, state);
+  readNames(part, node, state);
+  const reading = readingOf(part, node, state);
+  for (const name of DEFINITIONS) optionalNamed(reading, name).forEach(([, definition]) => reading.below(definition));
+  for (const { names, read } of state.dialect.keywords) {
+    if (!names.some((name) => Object.hasOwn(part.keywords, name))) continue;
+    const check = read(reading);
+    if (check !== undefined) node.checks.push(check);
+  }
+  node.readsMarks = Object.keys(part.keywords).some((name) => name.startsWith('unevaluated'));
+}
+
+function refuseUnknown({ keywords }: SchemaPart, { dialect }: CompileState): void {
+  const names = Object.keys(keywords);
   const isKnown = (name: string): boolean =>
     dialect.names.has(name) || DEFINITIONS.includes(name) || dialect.identifiers.includes(name) || isAnnotation(name);
   const unknown = names.find((name) => !isKnown(name));
@@ -120,12 +110,12 @@ function refuseUnknown(schema: Record<string, unknown>, { dialect }: ReadState):
 }
 
 /** Reads the names of a schema: `$id`, `$schema` and `$anchor`. */
-function readNames(schema: Record<string, unknown>, node: SchemaNode, { path, nodes }: ReadState): void {
+function readNames(part: SchemaPart, node: SchemaNode, { nodes }: CompileState): void {
   for (const name of ['$id', '$schema', '$anchor']) {
-    const value = schema[name];
+    const value = keyword(part, name);
     if (value === undefined) continue;
     if (!isText(value)) throw new SchemaRefused(`the keyword "${name}" with another value than a text`);
-    if (name !== '$anchor' && path.length > 0) throw new SchemaRefused(`the keyword "${name}" below the top`);
+    if (name !== '$anchor' && part.above !== undefined) throw new SchemaRefused(`the keyword "${name}" below the top`);
     if (name !== '$anchor') continue;
     if (!ANCHOR.test(value) || nodes.has(`#${value}`))
       throw new SchemaRefused('the keyword "$anchor" with no name of its own');
@@ -133,33 +123,23 @@ function readNames(schema: Record<string, unknown>, node: SchemaNode, { path, no
   }
 }
 
-function readingOf(schema: Record<string, unknown>, node: SchemaNode, state: ReadState): SchemaReading {
-  const below = (...keys: string[]): SchemaNode => readBelow(schema, keys, state);
+function readingOf(part: SchemaPart, node: SchemaNode, state: CompileState): SchemaReading {
+  const below = (inner: SchemaPart): SchemaNode => compilePart(inner, state);
   return {
-    schema,
+    part,
     below,
-    inPlace(...keys) {
-      const part = below(...keys);
-      node.inPlace.push(part);
-      return part;
+    inPlace(inner) {
+      const found = below(inner);
+      node.inPlace.push(found);
+      return found;
     },
     referred(reference) {
       const to: Referred = { node };
-      state.open.push({ from: node, to, reference, path: [...state.path] });
+      state.open.push({ from: node, to, reference, part });
       return to;
     },
     pattern: state.pattern,
   };
-}
-
-function readBelow(schema: Record<string, unknown>, keys: readonly string[], state: ReadState): SchemaNode {
-  state.path.push(...keys);
-  state.depth += 1;
-  const part = keys.reduce<unknown>((whole, key) => (whole as Record<string, unknown>)[key], schema);
-  const node = readNode(part, state);
-  state.depth -= 1;
-  state.path.splice(-keys.length);
-  return node;
 }
 
 /**
