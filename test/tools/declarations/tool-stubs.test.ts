@@ -188,6 +188,22 @@ class tools:
 `);
 });
 
+test('a reference by an anchor or by the name of the schema gets the type that the check enforces', () => {
+  const input = {
+    $id: 'https://example.org/a',
+    properties: {
+      here: { $anchor: 'place', type: 'boolean' },
+      named: { $ref: 'https://example.org/a#/properties/here' },
+      anchored: { $ref: 'https://example.org/a#place' },
+    },
+  };
+  expect(toolStub({ id: 'x', description: '', input }, 'python')).toBe(`Here = bool
+class tools:
+    @staticmethod
+    def x(*, here: bool = ..., named: Here = ..., anchored: Here = ...) -> Any: ...
+`);
+});
+
 test('allOf is an intersection, and its inline objects become one object', () => {
   const $defs = { base: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] } };
   const schema = {

@@ -1,13 +1,17 @@
 import { intersectionOf, unionOf } from './combine-types.ts';
 import { commentLines } from './comment-lines.ts';
+import { isFilledList, isList, isObject, isText, isTextList } from '../../schema/document/kinds-of-values.ts';
+import { referenceFinder } from '../../schema/document/reference-finder.ts';
 import {
-  findReferenced,
-  isSchemaObject,
+  BYTES_KEYWORD,
+  keysOf,
   keyword,
-  keywordEntries,
-  keywordList,
-  type SchemaObject,
-} from './json-schema.ts';
+  partAt,
+  partsByName,
+  partsInList,
+  wholeSchema,
+  type SchemaPart,
+} from '../../schema/document/schema-part.ts';
 import { schemaHints } from './schema-hints.ts';
 import { settleSchema } from './settle-schema.ts';
 import {
@@ -29,8 +33,6 @@ const MOST_MEMBERS = 60;
 const NAME_CHARACTERS = 200;
 const FIELD_CHARACTERS = 400;
 const COMMENT_CHARACTERS = 20_000;
-/** Keyword for a JSON Schema string whose value travels as bytes. */
-const BYTES_KEYWORD = 'x-skillcell-bytes';
 
 /** The pointer to the whole schema. */
 const WHOLE = '';
@@ -48,85 +50,84 @@ const ARRAY_KEYWORDS = ['items', 'prefixItems'];
  */
 export function readSchema(schema: unknown): StubSchema {
   const definitions = new Map<string, StubDefinition>();
-  const waiting: { key: string; part: unknown }[] = [];
+  const waiting: { key: string; part: SchemaPart }[] = [];
+  const whole = wholeSchema(schema);
+  const find = referenceFinder(whole);
   let left = MOST_PARTS;
   let commentLeft = COMMENT_CHARACTERS;
 
-  const notesOf = (part: unknown): string[] => {
+  const notesOf = (part: SchemaPart): string[] => {
     const lines = commentLeft > 0 ? schemaNotes(part) : [];
     for (const line of lines) commentLeft -= line.length;
     return lines;
   };
 
-  const read = (part: unknown, level: number): StubType => {
+  const read = (part: SchemaPart): StubType => {
     left -= 1;
-    if (part === false) return NEVER;
-    if (!isSchemaObject(part) || level > MOST_LEVELS || left < 0) return UNKNOWN;
+    if (part.value === false) return NEVER;
+    if (!isObject(part.value) || part.level > MOST_LEVELS || left < 0) return UNKNOWN;
     if (keyword(part, BYTES_KEYWORD) === true) return { kind: 'bytes' };
-    const each = (name: string): StubType[] =>
-      keywordList(part, name)
-        .slice(0, MOST_MEMBERS)
-        .map((member) => read(member, level + 1));
-    const unions = ['anyOf', 'oneOf'].flatMap((name) =>
-      keywordList(part, name).length > 0 ? [unionOf(each(name))] : [],
-    );
+    const each = (name: string): StubType[] => partsInList(part, name).slice(0, MOST_MEMBERS).map(read);
+    const unions = ['anyOf', 'oneOf'].map(each).filter((members) => members.length > 0);
     const type = intersectionOf([
       readReference(part),
-      readValues(part) ?? readBase(part, level),
+      readValues(part) ?? readBase(part),
       ...each('allOf'),
-      ...unions,
+      ...unions.map(unionOf),
     ]);
     return keyword(part, 'nullable') === true ? unionOf([type, { kind: 'null' }]) : type;
   };
 
-  const readReference = (part: SchemaObject): StubType => {
-    const found = findReferenced(schema, keyword(part, '$ref') ?? keyword(part, '$dynamicRef'));
-    if (found === undefined) return UNKNOWN;
-    if (!definitions.has(found.key)) {
-      definitions.set(found.key, { name: found.name, type: UNKNOWN, notes: [] });
-      waiting.push({ key: found.key, part: found.part });
+  const readReference = (part: SchemaPart): StubType => {
+    const target = find(keyword(part, '$ref') ?? keyword(part, '$dynamicRef'));
+    if (target === undefined) return UNKNOWN;
+    const key = target.pointer;
+    if (!definitions.has(key)) {
+      definitions.set(key, { name: keysOf(key).at(-1) ?? '', type: UNKNOWN, notes: [] });
+      waiting.push({ key, part: target });
     }
-    return { kind: 'reference', to: found.key };
+    return { kind: 'reference', to: key };
   };
 
-  const readValues = (part: SchemaObject): StubType | undefined => {
-    if (Object.hasOwn(part, 'const')) return literalOf(part['const']);
+  const readValues = (part: SchemaPart): StubType | undefined => {
+    if (Object.hasOwn(part.keywords, 'const')) return literalOf(keyword(part, 'const'));
     const values = keyword(part, 'enum');
-    if (!Array.isArray(values)) return undefined;
+    if (!isList(values)) return undefined;
     const shown = Math.max(0, Math.min(MOST_MEMBERS, left));
     left -= shown;
     return unionOf([...values.slice(0, shown).map(literalOf), ...values.slice(shown).map(kindOf)]);
   };
 
-  const readBase = (part: SchemaObject, level: number): StubType => {
+  const readBase = (part: SchemaPart): StubType => {
     const given = keyword(part, 'type');
-    const kinds = Array.isArray(given) ? given.slice(0, MOST_MEMBERS) : [given ?? impliedKind(part)];
-    return unionOf(kinds.map((kind) => readKind(kind, part, level)));
+    const kinds = isList(given) ? given.slice(0, MOST_MEMBERS) : [given ?? impliedKind(part)];
+    return unionOf(kinds.map((kind) => readKind(kind, part)));
   };
 
-  const readKind = (kind: unknown, part: SchemaObject, level: number): StubType => {
-    if (kind === 'object') return readObject(part, level);
-    if (kind === 'array') return readArray(part, level);
+  const readKind = (kind: unknown, part: SchemaPart): StubType => {
+    if (kind === 'object') return readObject(part);
+    if (kind === 'array') return readArray(part);
     const plain = PLAIN_KINDS.find((name) => name === kind);
     return plain === undefined ? UNKNOWN : { kind: plain };
   };
 
-  const readObject = (part: SchemaObject, level: number): ObjectType => {
-    const required = new Set(keywordList(part, 'required').filter((name) => typeof name === 'string'));
+  const readObject = (part: SchemaPart): ObjectType => {
+    const names = keyword(part, 'required');
+    const required = new Set(isList(names) ? names.filter(isText) : []);
     const fields: StubField[] = [];
-    for (const [name, property] of keywordEntries(part, 'properties')) {
+    for (const [name, property] of partsByName(part, 'properties')) {
       if (left <= 0) break;
       if (name.length > NAME_CHARACTERS) continue;
-      fields.push({ name, type: read(property, level + 1), required: required.delete(name), notes: notesOf(property) });
+      fields.push({ name, type: read(property), required: required.delete(name), notes: notesOf(property) });
     }
-    const others = left > 0 ? readOthers(part, level) : UNKNOWN;
-    const names = namedKeys(part);
-    for (const name of new Set([...(names ?? []), ...required])) {
+    const others = left > 0 ? readOthers(part) : UNKNOWN;
+    const allowed = namedKeys(part);
+    for (const name of new Set([...(allowed ?? []), ...required])) {
       left -= 1;
       if (left < 0 || name.length > NAME_CHARACTERS || fields.some((field) => field.name === name)) continue;
       fields.push({ name, type: others ?? UNKNOWN, required: required.has(name), notes: [] });
     }
-    if (fields.length > 0) return { kind: 'object', fields, others: names === undefined ? others : undefined };
+    if (fields.length > 0) return { kind: 'object', fields, others: allowed === undefined ? others : undefined };
     return {
       kind: 'object',
       fields,
@@ -135,21 +136,21 @@ export function readSchema(schema: unknown): StubSchema {
   };
 
   /** Type of all keys without a property of their own; undefined if the schema does not restrict them. */
-  const readOthers = (part: SchemaObject, level: number): StubType | undefined => {
-    const patterns = keywordEntries(part, 'patternProperties').slice(0, MOST_MEMBERS);
-    const additional = keyword(part, 'additionalProperties');
-    const types = patterns.map(([, pattern]) => read(pattern, level + 1));
-    if (additional !== undefined && additional !== false) types.push(read(additional, level + 1));
+  const readOthers = (part: SchemaPart): StubType | undefined => {
+    const patterns = partsByName(part, 'patternProperties').slice(0, MOST_MEMBERS);
+    const additional = partAt(part, 'additionalProperties');
+    const types = patterns.map(([, pattern]) => read(pattern));
+    if (additional !== undefined && additional.value !== false) types.push(read(additional));
     return types.length > 0 ? unionOf(types) : undefined;
   };
 
-  const readArray = (part: SchemaObject, level: number): StubType => {
-    const items = keyword(part, 'items');
-    const isOldTuple = Array.isArray(items);
-    const places = isOldTuple ? items : keywordList(part, 'prefixItems');
-    const behind = isOldTuple ? keyword(part, 'additionalItems') : items;
-    if (places.length === 0) return { kind: 'array', items: items === undefined ? UNKNOWN : read(items, level + 1) };
-    const types = places.slice(0, MOST_MEMBERS).map((place) => read(place, level + 1));
+  const readArray = (part: SchemaPart): StubType => {
+    const isOldTuple = isList(keyword(part, 'items'));
+    const items = partAt(part, 'items');
+    const places = partsInList(part, isOldTuple ? 'items' : 'prefixItems');
+    const behind = isOldTuple ? partAt(part, 'additionalItems') : items;
+    if (places.length === 0) return { kind: 'array', items: items === undefined ? UNKNOWN : read(items) };
+    const types = places.slice(0, MOST_MEMBERS).map(read);
     const least = keyword(part, 'minItems');
     const isCut = types.length < places.length;
     return {
@@ -157,25 +158,24 @@ export function readSchema(schema: unknown): StubSchema {
       items: types,
       // Without minItems, all listed places are treated as required.
       required: typeof least === 'number' && least >= 0 ? Math.min(Math.floor(least), types.length) : types.length,
-      rest: isCut ? UNKNOWN : behind === undefined || behind === false ? undefined : read(behind, level + 1),
+      rest: isCut ? UNKNOWN : behind === undefined || behind.value === false ? undefined : read(behind),
     };
   };
 
-  const type = read(schema, 0);
+  const type = read(whole);
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const definition = definitions.get(next.key);
-    if (definition !== undefined) Object.assign(definition, { type: read(next.part, 0), notes: notesOf(next.part) });
+    if (definition !== undefined) Object.assign(definition, { type: read(next.part), notes: notesOf(next.part) });
   }
-  const whole: StubType = definitions.has(WHOLE) ? { kind: 'reference', to: WHOLE } : type;
-  return settleSchema({ type: whole, notes: notesOf(schema), definitions });
+  const named: StubType = definitions.has(WHOLE) ? { kind: 'reference', to: WHOLE } : type;
+  return settleSchema({ type: named, notes: notesOf(whole), definitions });
 }
 
 /** All possible keys of an object, if the schema restricts its keys to a short list. */
-function namedKeys(part: SchemaObject): readonly string[] | undefined {
-  const rule = keyword(part, 'propertyNames');
-  const names = isSchemaObject(rule) ? keywordList(rule, 'enum') : [];
-  const isList = names.length > 0 && names.length <= MOST_MEMBERS && names.every((name) => typeof name === 'string');
-  return isList ? names : undefined;
+function namedKeys(part: SchemaPart): readonly string[] | undefined {
+  const rule = partAt(part, 'propertyNames');
+  const names = rule && keyword(rule, 'enum');
+  return isFilledList(names) && names.length <= MOST_MEMBERS && isTextList(names) ? names : undefined;
 }
 
 function literalOf(value: unknown): StubType {
@@ -193,14 +193,13 @@ function kindOf(value: unknown): StubType {
   return plain === undefined ? UNKNOWN : { kind: plain };
 }
 
-function impliedKind(part: SchemaObject): string | undefined {
-  const says = (names: readonly string[]): boolean => names.some((name) => Object.hasOwn(part, name));
+function impliedKind({ keywords }: SchemaPart): string | undefined {
+  const says = (names: readonly string[]): boolean => names.some((name) => Object.hasOwn(keywords, name));
   if (says(OBJECT_KEYWORDS)) return 'object';
   return says(ARRAY_KEYWORDS) ? 'array' : undefined;
 }
 
-function schemaNotes(part: unknown): string[] {
-  if (!isSchemaObject(part)) return [];
+function schemaNotes(part: SchemaPart): string[] {
   const lines = commentLines(keyword(part, 'description') ?? keyword(part, 'title'), FIELD_CHARACTERS);
   const hints = schemaHints(part);
   return hints === '' ? lines : [...lines, `(${hints})`];

@@ -1,5 +1,6 @@
 import { cutTo } from '../../../skills/text/text.ts';
-import { isSchemaObject, keyword, keywordEntries, type SchemaObject } from './json-schema.ts';
+import { isFilledList, isObject } from '../../schema/document/kinds-of-values.ts';
+import { keyword, partAt, partsByName, type SchemaPart } from '../../schema/document/schema-part.ts';
 import { quotedLiteral } from './quoted-literal.ts';
 
 /** Keywords whose value goes into the comment unchanged. */
@@ -44,30 +45,29 @@ const LISTED_VALUES = 5;
 /**
  * Describes the rules of a schema beyond its type: `minimum 1, maximum 100, default 20`.
  *
- * @param schema a JSON schema
+ * @param part a schema
  * @returns one line, empty without rules
  */
-export function schemaHints(schema: unknown): string {
-  const items = isSchemaObject(schema) ? keyword(schema, 'items') : undefined;
-  const each = ownHints(items);
+export function schemaHints(part: SchemaPart): string {
+  const items = partAt(part, 'items');
+  const each = items === undefined ? '' : ownHints(items);
   // Items of other types are declared with their own rules.
-  const isScalar = isSchemaObject(items) && !['array', 'object'].includes(String(keyword(items, 'type')));
-  return [ownHints(schema), isScalar && each !== '' ? `each: ${each}` : ''].filter((hint) => hint !== '').join(', ');
+  const isScalar = items !== undefined && !['array', 'object'].includes(String(keyword(items, 'type')));
+  return [ownHints(part), isScalar && each !== '' ? `each: ${each}` : ''].filter((hint) => hint !== '').join(', ');
 }
 
-function ownHints(schema: unknown): string {
-  if (!isSchemaObject(schema)) return '';
+function ownHints(part: SchemaPart): string {
   const said = SAID.flatMap((name) => {
-    if (isSaidElsewhere(name, schema)) return [];
-    const value = shownValue(keyword(schema, name));
+    if (isSaidElsewhere(name, part)) return [];
+    const value = shownValue(keyword(part, name));
     return value === undefined ? [] : [`${name} ${value}`];
   });
-  const patterns = keywordEntries(schema, 'patternProperties')
+  const patterns = partsByName(part, 'patternProperties')
     .slice(0, PATTERNS)
     .map(([pattern]) => shownValue(pattern));
-  const rules = NAMED.filter((name) => keyword(schema, name) !== undefined && !isSaidElsewhere(name, schema));
+  const rules = NAMED.filter((name) => keyword(part, name) !== undefined && !isSaidElsewhere(name, part));
   return [
-    keyword(schema, 'type') === 'integer' ? 'a whole number' : '',
+    keyword(part, 'type') === 'integer' ? 'a whole number' : '',
     ...said,
     patterns.length === 0 ? '' : `keys like ${patterns.join(', ')}`,
     rules.length === 0 ? '' : `more rules by ${rules.join(', ')}`,
@@ -77,20 +77,18 @@ function ownHints(schema: unknown): string {
 }
 
 /** Whether the hint is redundant: a pattern beside a format, counts of a tuple, and rules for names that allow any name or a list. */
-function isSaidElsewhere(name: string, schema: SchemaObject): boolean {
-  const format = keyword(schema, 'format');
+function isSaidElsewhere(name: string, part: SchemaPart): boolean {
+  const format = keyword(part, 'format');
   if (name === 'pattern') return typeof format === 'string';
-  if (name === 'contentEncoding') return keyword(schema, name) === format;
-  if (name === 'minItems' || name === 'maxItems') return isTuple(schema);
+  if (name === 'contentEncoding') return keyword(part, name) === format;
+  if (name === 'minItems' || name === 'maxItems') return isTuple(part);
   if (name !== 'propertyNames') return false;
-  const rule = keyword(schema, name);
-  return isSchemaObject(rule) && Object.keys(rule).every((key) => key === 'type' || key === 'enum');
+  const rule = keyword(part, name);
+  return isObject(rule) && Object.keys(rule).every((key) => key === 'type' || key === 'enum');
 }
 
-function isTuple(schema: SchemaObject): boolean {
-  return [keyword(schema, 'prefixItems'), keyword(schema, 'items')].some(
-    (places) => Array.isArray(places) && places.length > 0,
-  );
+function isTuple(part: SchemaPart): boolean {
+  return isFilledList(keyword(part, 'prefixItems')) || isFilledList(keyword(part, 'items'));
 }
 
 /** The JSON of a scalar, or of a short list or object of scalars; undefined for larger values, which help no reader. */
@@ -103,8 +101,8 @@ function shownValue(value: unknown): string | undefined {
     const items = value.length > LISTED_VALUES ? [undefined] : value.map(shownScalar);
     return items.includes(undefined) ? undefined : `[${items.join(', ')}]`;
   }
-  const members = isSchemaObject(value) ? Object.entries(value) : [];
-  if (!isSchemaObject(value) || members.length > LISTED_VALUES) return undefined;
+  const members = isObject(value) ? Object.entries(value) : [];
+  if (!isObject(value) || members.length > LISTED_VALUES) return undefined;
   const items = members.map(([key, item]) => [shownScalar(key), shownScalar(item)]);
   return items.flat().includes(undefined) ? undefined : `{${items.map((pair) => pair.join(': ')).join(', ')}}`;
 }

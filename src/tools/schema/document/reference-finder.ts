@@ -1,6 +1,6 @@
 import { isText } from './kinds-of-values.ts';
 import { partsWithin } from './parts-within.ts';
-import { keyword, partBelow, type SchemaPart } from './schema-part.ts';
+import { keyword, partAtPointer, type SchemaPart } from './schema-part.ts';
 
 /** Finds the target of a reference; undefined for a reference to no part of the document. */
 export type ReferenceFinder = (reference: unknown) => SchemaPart | undefined;
@@ -20,15 +20,6 @@ export function referenceFinder(whole: SchemaPart): ReferenceFinder {
     anchors ??= anchorsIn(whole);
     return anchors.get(decoded);
   };
-}
-
-function partAtPointer(whole: SchemaPart, pointer: string): SchemaPart | undefined {
-  if (/~(?![01])/.test(pointer)) return undefined;
-  const keys = pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return partBelow(whole, keys);
 }
 
 function anchorsIn(whole: SchemaPart): Map<unknown, SchemaPart> {

@@ -9,10 +9,8 @@ export interface SchemaPart {
   readonly value: unknown;
   /** Keywords with their values; empty for `true`, `false` and values that are no schemas. */
   readonly keywords: Readonly<Record<string, unknown>>;
-  /** The schema around it; undefined for a whole document. */
-  readonly above: SchemaPart | undefined;
-  /** Keys from the schema around it. */
-  readonly keys: readonly string[];
+  /** The JSON pointer (RFC 6901) from the document. */
+  readonly pointer: string;
   /** Number of schemas around it, up to the document or to the target of a reference. */
   readonly level: number;
 }
@@ -24,29 +22,24 @@ const NO_KEYWORDS: SchemaPart['keywords'] = Object.freeze({});
 
 /** The part that is a whole document. */
 export function wholeSchema(document: unknown): SchemaPart {
-  return partOf(document, undefined, [], 0);
+  return partOf(document, '', 0);
 }
 
-/** The part below some keys, as the target of a reference; undefined if there is no value. */
-export function partBelow(whole: SchemaPart, keys: readonly string[]): SchemaPart | undefined {
+/** The part at a pointer, as the target of a reference; undefined if there is no value. */
+export function partAtPointer(whole: SchemaPart, pointer: string): SchemaPart | undefined {
+  if (/~(?![01])/.test(pointer)) return undefined;
   let { value } = whole;
-  for (const key of keys) {
+  for (const key of keysOf(pointer)) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Record<string, unknown>)[key];
   }
-  return partOf(value, whole, keys, 0);
+  return partOf(value, pointer, 0);
 }
 
-/** Keys from the document to a part. */
-export function keysTo({ above, keys }: SchemaPart): string[] {
-  return above === undefined ? [] : [...keysTo(above), ...keys];
-}
-
-/** The JSON pointer (RFC 6901) from the document to a part. */
-export function pointerTo(part: SchemaPart): string {
-  return keysTo(part)
-    .map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-    .join('');
+/** The keys of a pointer. */
+export function keysOf(pointer: string): string[] {
+  const keys = pointer.split('/').slice(1);
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** The value of a keyword; undefined if the schema has no own member of this name. */
@@ -57,23 +50,29 @@ export function keyword({ keywords }: SchemaPart, name: string): unknown {
 /** The part of a keyword with one schema; undefined without the keyword. */
 export function partAt(part: SchemaPart, name: string): SchemaPart | undefined {
   const value = keyword(part, name);
-  return value === undefined ? undefined : partOf(value, part, [name], part.level + 1);
+  return value === undefined ? undefined : partOf(value, `${part.pointer}/${name}`, part.level + 1);
 }
 
 /** The parts of a keyword with a list of schemas; empty for any other value. */
 export function partsInList(part: SchemaPart, name: string): SchemaPart[] {
   const values = keyword(part, name);
   if (!isList(values)) return [];
-  return values.map((value, index) => partOf(value, part, [name, String(index)], part.level + 1));
+  return values.map((value, index) => partOf(value, `${part.pointer}/${name}/${index}`, part.level + 1));
 }
 
 /** The parts of a keyword with named schemas; empty for any other value. */
 export function partsByName(part: SchemaPart, name: string): [string, SchemaPart][] {
   const values = keyword(part, name);
   if (!isObject(values)) return [];
-  return Object.keys(values).map((key) => [key, partOf(values[key], part, [name, key], part.level + 1)]);
+  return Object.keys(values).map((key) => {
+    return [key, partOf(values[key], `${part.pointer}/${name}/${escaped(key)}`, part.level + 1)];
+  });
 }
 
-function partOf(value: unknown, above: SchemaPart | undefined, keys: readonly string[], level: number): SchemaPart {
-  return { value, keywords: isObject(value) ? value : NO_KEYWORDS, above, keys, level };
+function partOf(value: unknown, pointer: string, level: number): SchemaPart {
+  return { value, keywords: isObject(value) ? value : NO_KEYWORDS, pointer, level };
+}
+
+function escaped(key: string): string {
+  return /[~/]/.test(key) ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 }

@@ -2,7 +2,7 @@ import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import { SchemaRefused } from '../schema-refused.ts';
 import { isObject, isText } from '../document/kinds-of-values.ts';
 import { referenceFinder, type ReferenceFinder } from '../document/reference-finder.ts';
-import { keysTo, keyword, pointerTo, wholeSchema, type SchemaPart } from '../document/schema-part.ts';
+import { keysOf, keyword, wholeSchema, type SchemaPart } from '../document/schema-part.ts';
 import type { SchemaCaps } from './copy-schema.ts';
 import { DEFINITIONS, type Dialect, dialectOf, isAnnotation } from './keywords/dialects.ts';
 import { optionalNamed, type Referred, type SchemaReading } from './keywords/keyword.ts';
@@ -54,14 +54,14 @@ export function compileSchema(schema: unknown, caps: SchemaCaps): SchemaNode {
     return node;
   } catch (error) {
     if (!(error instanceof SchemaRefused)) throw error;
-    throw new SchemaRefused(error.message, keysTo(state.part));
+    throw new SchemaRefused(error.message, keysOf(state.part.pointer));
   }
 }
 
 function closeReference({ from, to, reference, part }: CompileState['open'][number], state: CompileState): void {
   state.part = part;
   const target = state.find(reference);
-  const node = target && state.nodes.get(pointerTo(target));
+  const node = target && state.nodes.get(target.pointer);
   if (node === undefined)
     throw new SchemaRefused(`the keyword "$ref" with ${quotedText(reference)}, where no schema is`);
   to.node = node;
@@ -73,7 +73,7 @@ function compilePart(part: SchemaPart, state: CompileState): SchemaNode {
   const { caps, nodes, part: outer } = state;
   state.part = part;
   const node: SchemaNode = { checks: [], readsMarks: false, inPlace: [] };
-  nodes.set(pointerTo(part), node);
+  nodes.set(part.pointer, node);
   if (nodes.size > caps.schemas) throw new SchemaRefused(`more than ${caps.schemas} schemas`);
   if (part.level > caps.depth) throw new SchemaRefused(`more than ${caps.depth} schemas in each other`);
   compileValue(part, node, state);
@@ -115,7 +115,7 @@ function readNames(part: SchemaPart, node: SchemaNode, { nodes }: CompileState):
     const value = keyword(part, name);
     if (value === undefined) continue;
     if (!isText(value)) throw new SchemaRefused(`the keyword "${name}" with another value than a text`);
-    if (name !== '$anchor' && part.above !== undefined) throw new SchemaRefused(`the keyword "${name}" below the top`);
+    if (name !== '$anchor' && part.pointer !== '') throw new SchemaRefused(`the keyword "${name}" below the top`);
     if (name !== '$anchor') continue;
     if (!ANCHOR.test(value) || nodes.has(`#${value}`))
       throw new SchemaRefused('the keyword "$anchor" with no name of its own');
