@@ -134,6 +134,17 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
     [{ b: {}, c: null }],
     [{ b: 1 }, { c: 1 }],
   ],
+  [
+    'references without the name of a schema that has one',
+    {
+      $id: 'https://example.org/a',
+      $defs: { b: { $anchor: 'c', type: 'null' } },
+      $ref: '#/$defs/b',
+      allOf: [{ $ref: '#c' }],
+    },
+    [null],
+    [1],
+  ],
   ['recursion', tree, [{}, { children: [{ children: [] }] }], [{ children: [{ child: 1 }] }, { children: 1 }]],
   ['definitions of either draft', { definitions: { a: { type: 'string' } }, $ref: '#/definitions/a' }, ['x'], [1]],
   [

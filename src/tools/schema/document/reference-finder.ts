@@ -12,9 +12,9 @@ export function referenceFinder(whole: SchemaPart): ReferenceFinder {
   let anchors: Map<unknown, SchemaPart> | undefined;
   return (reference) => {
     if (!isText(reference)) return undefined;
-    const [, fragment] = /^#(.*)$/s.exec(reference.startsWith(id) ? reference.slice(id.length) || '#' : '') ?? [];
-    if (fragment === undefined) return undefined;
-    const decoded = decode(fragment);
+    const local = reference.startsWith(id) ? reference.slice(id.length) : reference;
+    if (local !== '' && !local.startsWith('#')) return undefined;
+    const decoded = decode(local.slice(1));
     if (decoded === '') return whole;
     if (decoded.startsWith('/')) return partAtPointer(whole, decoded);
     anchors ??= anchorsIn(whole);
