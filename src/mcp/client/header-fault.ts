@@ -1,3 +1,4 @@
+import { holdsNamed } from '../../tools/schema/document/parts-within.ts';
 import { isPlainObject } from '../../tools/schema/is-plain-object.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 
@@ -5,8 +6,6 @@ const HEADER = 'x-mcp-header';
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
-/** Keywords that hold schemas by name. */
-const NAMED: readonly string[] = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'];
 /** Keywords whose values are data or names, not schemas. */
 const DATA: readonly string[] = ['const', 'default', 'dependentRequired', 'enum', 'example', 'examples', 'required'];
 
@@ -28,7 +27,7 @@ export function headerFault(schema: unknown): string | undefined {
     for (const [keyword, value] of Object.entries(node)) {
       if (DATA.includes(keyword)) continue;
       const leadsOn = isArgument && keyword === 'properties';
-      const isNamed = NAMED.includes(keyword) && isPlainObject(value);
+      const isNamed = holdsNamed(keyword) && isPlainObject(value);
       const found = isNamed ? firstFault(Object.values(value), leadsOn) : visit(value, false);
       if (found !== undefined) return found;
     }

@@ -21,6 +21,11 @@ const NAMED = ['properties', 'patternProperties', 'dependentSchemas', 'dependenc
 /** Deeper than any offered schema, and far from a stack overflow. */
 const MOST_LEVELS = 100;
 
+/** Whether a keyword holds schemas by name. */
+export function holdsNamed(name: string): boolean {
+  return NAMED.includes(name);
+}
+
 /** A schema and all schemas in it, down to a limit of levels, from the outside. A schema that stands in several places comes once. */
 export function* partsWithin(part: SchemaPart, seen: Set<unknown> = new Set()): Generator<SchemaPart> {
   if (seen.has(part.value) || part.level > MOST_LEVELS) return;

@@ -18,6 +18,9 @@ export interface SchemaPart {
 /** Keyword for a text whose value travels as bytes: the value holds the bytes in its place. */
 export const BYTES_KEYWORD = 'x-skillcell-bytes';
 
+/** Names of types. */
+export const TYPE_NAMES: readonly string[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
+
 const NO_KEYWORDS: SchemaPart['keywords'] = Object.freeze({});
 
 /** The part that is a whole document. */

@@ -1,5 +1,5 @@
 import { isBytes, isList, isObject, isText } from '../../document/kinds-of-values.ts';
-import { BYTES_KEYWORD, keyword } from '../../document/schema-part.ts';
+import { BYTES_KEYWORD, keyword, TYPE_NAMES } from '../../document/schema-part.ts';
 import { SchemaRefused } from '../../schema-refused.ts';
 import { canonicalForm } from './canonical-form.ts';
 import { optional, type Keyword } from './keyword.ts';
@@ -22,12 +22,7 @@ export const KEYWORDS_OF_ANY: readonly Keyword[] = [
   {
     names: ['type', BYTES_KEYWORD],
     read(reading) {
-      const asked = optional(
-        reading,
-        'type',
-        isTypeNames,
-        `one of ${Object.keys(TYPES).join(', ')}, or a list of them`,
-      );
+      const asked = optional(reading, 'type', isTypeNames, `one of ${TYPE_NAMES.join(', ')}, or a list of them`);
       if (keyword(reading.part, BYTES_KEYWORD) === true)
         return (value, run) => isBytes(value) || fault(run, 'expected bytes');
       if (asked === undefined) return undefined;
@@ -51,7 +46,7 @@ export const KEYWORDS_OF_ANY: readonly Keyword[] = [
 
 function isTypeNames(value: unknown): value is string | readonly string[] {
   const names: readonly unknown[] = [value].flat();
-  return names.length > 0 && names.every((name) => isText(name) && Object.hasOwn(TYPES, name));
+  return names.length > 0 && names.every((name) => isText(name) && TYPE_NAMES.includes(name));
 }
 
 function oneOfValues(name: string, values: readonly unknown[]): Check {
