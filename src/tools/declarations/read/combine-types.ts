@@ -19,7 +19,7 @@ export function unionOf(types: readonly StubType[]): StubType {
  * @returns the type
  */
 export function intersectionOf(types: readonly StubType[]): StubType {
-  const members = distinct(open('intersection', types)).filter(({ kind }) => kind !== 'unknown');
+  const members = distinct(open('intersection', types).filter(({ kind }) => kind !== 'unknown'));
   if (members.some(({ kind }) => kind === 'never')) return NEVER;
   const telling = members.filter(
     (type, at) => !members.some((other, place) => place !== at && isSaidBy(other, type, place < at)),
@@ -67,7 +67,9 @@ function open(kind: 'union' | 'intersection', types: readonly StubType[]): StubT
   return types.flatMap((type) => (type.kind === kind ? type.members : [type]));
 }
 
-function distinct(types: readonly StubType[]): StubType[] {
+function distinct(types: readonly StubType[]): readonly StubType[] {
+  // Most types are alone, and the text of a nested type is long.
+  if (types.length < 2) return types;
   const seen = new Set<string>();
   return types.filter((type) => {
     const key = JSON.stringify(type);

@@ -39,6 +39,7 @@ const WHOLE = '';
 
 const PLAIN_KINDS = ['string', 'number', 'integer', 'boolean', 'null'] as const;
 const OBJECT_KEYWORDS = ['properties', 'required', 'additionalProperties', 'patternProperties'];
+const ALTERNATIVES = ['anyOf', 'oneOf'];
 const ARRAY_KEYWORDS = ['items', 'prefixItems'];
 
 /**
@@ -67,13 +68,13 @@ export function readSchema(schema: unknown): StubSchema {
     if (part.value === false) return NEVER;
     if (!isObject(part.value) || part.level > MOST_LEVELS || left < 0) return UNKNOWN;
     if (keyword(part, BYTES_KEYWORD) === true) return { kind: 'bytes' };
-    const each = (name: string): StubType[] => partsInList(part, name).slice(0, MOST_MEMBERS).map(read);
-    const unions = ['anyOf', 'oneOf'].map(each).filter((members) => members.length > 0);
+    const each = (name: string): StubType[] => partsInList(part, name, MOST_MEMBERS).map(read);
+    const unions = ALTERNATIVES.filter((name) => isFilledList(keyword(part, name)));
     const type = intersectionOf([
       readReference(part),
       readValues(part) ?? readBase(part),
       ...each('allOf'),
-      ...unions.map(unionOf),
+      ...unions.map((name) => unionOf(each(name))),
     ]);
     return keyword(part, 'nullable') === true ? unionOf([type, { kind: 'null' }]) : type;
   };

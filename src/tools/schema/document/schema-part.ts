@@ -56,20 +56,19 @@ export function partAt(part: SchemaPart, name: string): SchemaPart | undefined {
   return value === undefined ? undefined : partOf(value, `${part.pointer}/${name}`, part.level + 1);
 }
 
-/** The parts of a keyword with a list of schemas; empty for any other value. */
-export function partsInList(part: SchemaPart, name: string): SchemaPart[] {
+/** The first parts of a keyword with a list of schemas; empty for any other value. */
+export function partsInList(part: SchemaPart, name: string, most: number = Infinity): SchemaPart[] {
   const values = keyword(part, name);
   if (!isList(values)) return [];
-  return values.map((value, index) => partOf(value, `${part.pointer}/${name}/${index}`, part.level + 1));
+  return values.slice(0, most).map((value, index) => partOf(value, `${part.pointer}/${name}/${index}`, part.level + 1));
 }
 
 /** The parts of a keyword with named schemas; empty for any other value. */
 export function partsByName(part: SchemaPart, name: string): [string, SchemaPart][] {
   const values = keyword(part, name);
   if (!isObject(values)) return [];
-  return Object.keys(values).map((key) => {
-    return [key, partOf(values[key], `${part.pointer}/${name}/${escaped(key)}`, part.level + 1)];
-  });
+  const around = `${part.pointer}/${name}/`;
+  return Object.keys(values).map((key) => [key, partOf(values[key], around + escaped(key), part.level + 1)]);
 }
 
 function partOf(value: unknown, pointer: string, level: number): SchemaPart {
