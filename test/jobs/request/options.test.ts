@@ -147,6 +147,8 @@ describe('createOrchestrator() refuses a tool with the field, the value and the 
         [{ type: 'array', items: { type: 'text' } }, `.items.type ${ofTypes}, got "text".`],
         [{ anyOf: [{ type: 'string' }, { type: 'text' }] }, `.anyOf.1.type ${ofTypes}, got "text".`],
         [{ $defs: { a: { type: 'text' } } }, `.$defs.a.type ${ofTypes}, got "text".`],
+        [{ properties: ['a'] }, '.properties.0 must be a JSON schema, got "a".'],
+        [{ properties: { a: [] } }, '.properties.a must be a JSON schema, got a list of 0.'],
         [{ if: { type: 'text' } }, `.if.type ${ofTypes}, got "text".`],
         [{ dependencies: { a: ['b'], c: 5 } }, '.dependencies.c must be a JSON schema, got 5.'],
         [z.date(), ' must be a zod schema that can be written as a JSON schema (Date cannot be represented'],

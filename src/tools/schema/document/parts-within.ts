@@ -15,7 +15,7 @@ const SINGLE = [
   'then',
   'else',
 ];
-const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
+const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'];
 const NAMED = ['properties', 'patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'];
 
 /** Deeper than any offered schema, and far from a stack overflow. */
@@ -38,7 +38,13 @@ function partsIn(part: SchemaPart): SchemaPart[] {
   const single = SINGLE.filter((name) => !isList(keyword(part, name)));
   return [
     ...single.flatMap((name) => partAt(part, name) ?? []),
-    ...LISTS.flatMap((name) => partsInList(part, name)),
-    ...NAMED.flatMap((name) => partsByName(part, name).flatMap(([, inner]) => (isList(inner.value) ? [] : inner))),
+    // A list in the place of named schemas is a fault, which a reader finds in its items.
+    ...[...LISTS, ...NAMED].flatMap((name) => partsInList(part, name)),
+    ...NAMED.flatMap((name) => partsByName(part, name).flatMap(([, inner]) => (isNameList(name, inner) ? [] : inner))),
   ];
+}
+
+/** Whether a value stands in the place of a schema by right: draft-07 also has lists of names there. */
+function isNameList(name: string, { value }: SchemaPart): boolean {
+  return name === 'dependencies' && isList(value);
 }
