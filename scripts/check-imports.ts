@@ -129,7 +129,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/cli/options': ['places', 'flags', 'skills'],
   'src/cli/commands': ['jobs', 'skills', 'library'],
   runtime: ['languages', 'sandbox', 'files', 'run', 'agent', 'session', 'serve', 'rehearse'],
-  'runtime/run': ['run-clock', 'call-port', 'skill-script', 'program', 'job-surroundings', 'watch'],
+  'runtime/run': ['run-clock', 'call-port', 'skill-script', 'program', 'job-surroundings'],
   'runtime/languages': ['javascript'],
   'runtime/languages/javascript': [
     'captured',

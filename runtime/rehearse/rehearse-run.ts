@@ -13,7 +13,7 @@ import type { ProcessEnd } from '../run/program/wait-status.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { createRunClock } from '../run/run-clock.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
-import { runOnce } from '../run/run-once.ts';
+import { runProgram } from '../run/run-program.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
@@ -49,7 +49,7 @@ export async function rehearseRun(
     takeExecutor: (name) => sampleExecutor(readLanguage(layout.runtime, name)),
   };
   try {
-    await sendOutputs(around, await runOnce(around, 1, 'rehearsal', undefined), {});
+    await sendOutputs(around, await runProgram(around, 1, 'rehearsal', undefined), {});
   } finally {
     privileges.asUser(() => {
       for (const folder of [layout.workspace, layout.value]) rmSync(folder, { recursive: true, force: true });

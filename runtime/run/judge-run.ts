@@ -1,17 +1,22 @@
 import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
 import type { LimitName, ProgramError } from '../../src/contracts/jobs/result.ts';
 import { type MissingOutput, missingError } from '../../src/protocol/messages/missing-outputs.ts';
-import { exceededLimit, exhaustedFileSystem } from '../files/workspace-usage.ts';
+import { exceededLimit, exhaustedFileSystem, type WorkspaceLimits } from '../files/workspace-usage.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
-import type { EndCause } from './program/program-ending.ts';
+import type { EndCause } from './end-cause.ts';
 import type { RunOutcome } from './run-outcome.ts';
-import { workspaceLimits } from './watch/run-watches.ts';
+
+const MIB = 1024 * 1024;
 
 /** The verdict on a run before the check of its declared outputs. */
 export type Verdict = Pick<RunOutcome, 'outcome' | 'limit' | 'error'>;
 
-/** The verdict for the cause of an end. */
-export function judge(cause: EndCause, code: number | null, layout: SandboxLayout, limits: JobLimits): Verdict {
+/**
+ * The verdict for the cause of an end.
+ *
+ * @param succeeded whether code that ended by itself has succeeded
+ */
+export function judge(cause: EndCause, succeeded: boolean, layout: SandboxLayout, limits: JobLimits): Verdict {
   switch (cause) {
     case 'run-deadline':
       return { outcome: 'timeout', error: clockError('RunTimeout', 'The program', limits.runTimeoutMs) };
@@ -32,11 +37,16 @@ export function judge(cause: EndCause, code: number | null, layout: SandboxLayou
         ? exceededLimit([layout.workspace, layout.temporary], workspaceLimits(limits))
         : undefined;
       if (over !== undefined) return { outcome: 'limit', limit: over };
-      if (code === 0) return { outcome: 'succeeded' };
+      if (succeeded) return { outcome: 'succeeded' };
       const full: LimitName | undefined = layout.watchWorkspace ? undefined : exhaustedFileSystem(layout.workspace);
       return full === undefined ? { outcome: 'failed' } : { outcome: 'limit', limit: full };
     }
   }
+}
+
+/** The limits of the workspace. */
+export function workspaceLimits(limits: JobLimits): WorkspaceLimits {
+  return { bytes: limits.workspaceMib * MIB, inodes: limits.workspaceInodes };
 }
 
 /** The program's own error has priority. A run without its declared outputs has failed. */

@@ -1,4 +1,5 @@
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { SandboxResult } from '../../src/protocol/messages/messages.ts';
 import type { MissingOutput } from '../../src/protocol/messages/missing-outputs.ts';
 
 /** Result of one run of user code. */
@@ -12,6 +13,26 @@ export interface RunOutcome extends Pick<
   missing: readonly MissingOutput[];
   /** Milliseconds from the start of user code to the end of its last process. */
   runMs: number;
+}
+
+/** The parts of an outcome that the host gets, of a program and of a cell. */
+export function toldOutcome(
+  outcome: RunOutcome,
+): Pick<
+  SandboxResult,
+  'outcome' | 'limit' | 'exitCode' | 'signal' | 'stdoutBytes' | 'stderrBytes' | 'value' | 'error' | 'runMs'
+> {
+  return {
+    outcome: outcome.outcome,
+    ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),
+    exitCode: outcome.exitCode,
+    signal: outcome.signal,
+    stdoutBytes: outcome.stdout.bytes,
+    stderrBytes: outcome.stderr.bytes,
+    ...('value' in outcome ? { value: outcome.value } : {}),
+    ...(outcome.error === undefined ? {} : { error: outcome.error }),
+    runMs: outcome.runMs,
+  };
 }
 
 /** Result of a job without a program run. */

@@ -3,7 +3,7 @@ import { writeTar, type TarFile } from '../../src/protocol/files/tar.ts';
 import { collectArtifacts, type Collection } from '../files/collect-artifacts.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
 import { ownUsage } from '../sandbox/own-usage.ts';
-import type { RunOutcome } from './run-outcome.ts';
+import { type RunOutcome, toldOutcome } from './run-outcome.ts';
 
 /** Sends the artifacts, then the result. */
 export async function sendOutputs(
@@ -22,17 +22,9 @@ export async function sendOutputs(
     await writeTar(following(first.value, next), writer);
   }
   const result: SandboxResult = {
-    outcome: outcome.outcome,
-    ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),
-    exitCode: outcome.exitCode,
-    signal: outcome.signal,
-    stdoutBytes: outcome.stdout.bytes,
-    stderrBytes: outcome.stderr.bytes,
-    ...('value' in outcome ? { value: outcome.value } : {}),
-    ...(outcome.error === undefined ? {} : { error: outcome.error }),
+    ...toldOutcome(outcome),
     omitted: collection.omitted,
     sources: globals.SOURCES_POOL,
-    runMs: outcome.runMs,
     ...(layout.level === 'container' ? { usage: ownUsage() } : {}),
     ...more,
     diagnostics: [...around.found, ...(more.diagnostics ?? outcome.diagnostics)],

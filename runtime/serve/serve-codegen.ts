@@ -17,7 +17,7 @@ import { fitInputs } from './fit-inputs.ts';
 import type { CallPort } from '../run/call-port.ts';
 import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
-import { runOnce } from '../run/run-once.ts';
+import { runProgram } from '../run/run-program.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import { renderArrived, type RenderedSkills } from './render-arrived.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
@@ -82,7 +82,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
         run += 1;
         // Each attempt reads the same input.
         const again = stdin === undefined ? undefined : Readable.from([stdin]);
-        const outcome = await runOnce(around, run, code, again, { inputs, files });
+        const outcome = await runProgram(around, run, code, again, { inputs, files });
         found.push(...outcome.diagnostics.filter((row) => !found.some((known) => isDeepStrictEqual(known, row))));
         return await judgedByHost(outcome, around);
       },

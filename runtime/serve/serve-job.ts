@@ -3,7 +3,7 @@ import type { ResultSkills } from '../../src/contracts/jobs/result.ts';
 import type { SkillTrees } from '../../src/contracts/skills/skill.ts';
 import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
-import { runOnce } from '../run/run-once.ts';
+import { runProgram } from '../run/run-program.ts';
 import { skillScript } from '../run/skill-script.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
 import { fitInputs } from './fit-inputs.ts';
@@ -30,7 +30,7 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
   }
   const { script, code = '' } = globals.JOB;
   const program = script === undefined ? code : skillScript(script, around.layout);
-  const outcome = await runOnce(around, 1, program, around.stdin);
+  const outcome = await runProgram(around, 1, program, around.stdin);
   await sendOutputs(around, outcome, {});
 }
 

@@ -4,8 +4,8 @@ import type { ExecutorProcess } from '../run/program/executor-process.ts';
 import type { ProcessEnd } from '../run/program/wait-status.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import type { OutputSource } from '../run/output-capture.ts';
-import { counted } from '../run/program/executor-link.ts';
-import { programVariables } from '../run/program/start-program.ts';
+import { countedVariables } from '../run/program/executor-link.ts';
+import { programVariables } from '../run/program/place-program.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { lastingOutput } from './lasting-output.ts';
 import { letGo } from '../run/program/let-go.ts';
@@ -59,10 +59,9 @@ export async function startInterpreter(around: JobSurroundings, language: string
   let pipe: InterruptPipe | undefined;
   let interrupts = 0;
   if (executor.language.reads === 'strings') {
-    const entries = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
     link.sendStrings([
       'session',
-      ...counted(entries),
+      ...countedVariables(variables),
       layout.workspace,
       join(layout.value, 'value.json'),
       `${limits.valueBytes}`,

@@ -4,18 +4,19 @@ import type { SessionRequest } from '../../src/protocol/messages/session-message
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
 import type { ProcessEnd } from '../run/program/wait-status.ts';
-import { watchMemory, type MemoryWatch } from '../run/watch/memory-watch.ts';
-import { watchFolders } from '../run/watch/run-watches.ts';
-import type { EndCause } from '../run/program/program-ending.ts';
+import { createFirstCause, type EndCause, type FirstCause } from '../run/end-cause.ts';
+import { type MemoryWatch, watchMemory } from '../sandbox/memory-watch.ts';
+import { watchFolders } from '../run/run-code.ts';
 import { judge } from '../run/judge-run.ts';
 import { emptyRun } from '../run/run-outcome.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
-import { makeUserFolders, programVariables } from '../run/program/start-program.ts';
+import { makeUserFolders, programVariables } from '../run/program/place-program.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { serveFiles } from './serve-files.ts';
 import { startInterpreter, type Interpreter } from './interpreter.ts';
 import { createKeeperProcess } from './keeper-process.ts';
-import { runCell, type Cell, type CellSurroundings } from './run-cell.ts';
+import { type CellSurroundings, runCell } from './run-cell.ts';
+import type { Cell } from './tell-cell.ts';
 import { lacksProcesses, tellUnready, tellUnstarted, UnreadyInterpreter } from './unstarted-cell.ts';
 
 const MIB = 1024 * 1024;
@@ -31,11 +32,10 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   const session = createInterpreters(around);
   const keeper = createKeeperProcess(around, requests);
   /** Set from the moment of the host's request: a run may be interrupted before its interpreter has started. */
-  let running: { run: number; stop: PromiseWithResolvers<EndCause> } | undefined;
+  let running: { run: number; stop: FirstCause } | undefined;
   let turn = Promise.resolve();
 
-  const run = async (cell: Cell, stop: PromiseWithResolvers<EndCause>): Promise<void> => {
-    if (canceled.aborted) stop.resolve(canceled.reason as EndCause);
+  const run = async (cell: Cell, stop: FirstCause): Promise<void> => {
     try {
       const interpreter = await session.get(cell.language);
       await runCell(cell, { around, interpreter, losses: session.takeLosses(), ...session.state() }, stop);
@@ -64,16 +64,12 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
     else if (request.type === 'spawn') spawn(request).catch(fail);
     else if (request.type === 'drop' || request.type === 'kill') keeper.tell(request);
     else if (request.type === 'cell') {
-      const stop = Promise.withResolvers<EndCause>();
+      const stop = createFirstCause();
       running = { run: request.run, stop };
       turn = turn.then(() => run(request, stop)).catch(fail);
     } else if (running?.run === request.run) running.stop.resolve(request.reason);
   };
-  const cancel = (): void => {
-    const reason = canceled.reason as EndCause;
-    running?.stop.resolve(reason);
-    over.resolve(reason);
-  };
+  const cancel = (): void => over.resolve(canceled.reason as EndCause);
   if (canceled.aborted) cancel();
   canceled.addEventListener('abort', cancel, { once: true });
 
@@ -84,7 +80,7 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   await session.end();
   keeper.close();
   const verdict =
-    cause === 'itself' ? { outcome: 'succeeded' as const } : judge(cause, null, layout, globals.JOB.limits);
+    cause === 'itself' ? { outcome: 'succeeded' as const } : judge(cause, false, layout, globals.JOB.limits);
   await sendOutputs(around, { ...emptyRun([]), ...verdict }, {});
 }
 

@@ -208,7 +208,7 @@ export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
   },
   'oom_score_adj 1000': { entry: [[EXECUTOR, "writeFileSync(OWN_SCORE, '1000');", '']] },
   'effective id of the supervisor': { entry: [[PRIVILEGES, 'SUPERVISOR_UID = 10_001', 'SUPERVISOR_UID = 0']] },
-  'the supervisor’s own id for each attempt': { entry: [['run-code.ts', 'privileges.restore();', '']] },
+  'the supervisor’s own id for each attempt': { entry: [['run-program.ts', 'privileges.restore();', '']] },
   'the kill of user code': {
     entry: [['user-processes.ts', "asUserFromNow(() => signal(-1, 'SIGKILL'))", 'undefined']],
   },

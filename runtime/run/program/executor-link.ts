@@ -185,6 +185,11 @@ export function counted(strings: readonly string[]): string[] {
   return [`${strings.length}`, ...strings];
 }
 
+/** Variables after their count, in the form of `env`. */
+export function countedVariables(env: Readonly<Record<string, string>>): string[] {
+  return counted(Object.entries(env).map(([name, value]) => `${name}=${value}`));
+}
+
 /** Strings, each with a NUL at its end. */
 export function terminated(strings: readonly string[]): string {
   return strings.map((text) => `${text}\0`).join('');

@@ -1,8 +1,8 @@
-import { openGroupMemory, usedBytes } from '../../sandbox/group-memory.ts';
-import type { Privileges } from '../../sandbox/privileges.ts';
-import { isExiting, memoryShare, type MemoryShare, type ProcessRow } from '../../sandbox/process-table.ts';
-import type { SandboxLayout } from '../../sandbox/sandbox-layout.ts';
-import type { UserProcesses } from '../../sandbox/user-processes.ts';
+import { openGroupMemory, usedBytes } from './group-memory.ts';
+import type { Privileges } from './privileges.ts';
+import { isExiting, memoryShare, type MemoryShare, type ProcessRow } from './process-table.ts';
+import type { SandboxLayout } from './sandbox-layout.ts';
+import type { UserProcesses } from './user-processes.ts';
 
 const PAGE_BYTES = 4096;
 const INTERVAL_MS = 100;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { watchMemory, type WatchedSandbox } from '../../../runtime/run/watch/memory-watch.ts';
+import { watchMemory, type WatchedSandbox } from '../../../runtime/sandbox/memory-watch.ts';
 
 const MIB = 1024 * 1024;
 let folder: string;
