@@ -16,7 +16,7 @@ export const PIPE_GRACE_MS = 250;
 const OWN_ENDS: ReadonlySet<EndCause> = new Set<EndCause>(['itself', 'run-deadline', 'timeout']);
 
 /** The parts of the sandbox that every run needs. */
-export type RunSurroundings = Pick<JobSurroundings, 'layout' | 'clock' | 'canceled'>;
+type RunSurroundings = Pick<JobSurroundings, 'layout' | 'clock' | 'canceled'>;
 
 /**
  * Runs user code until the first cause ends it: within its limits, then within its grace if it may stop by itself. Then all processes of user code are
