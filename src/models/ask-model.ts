@@ -59,6 +59,9 @@ async function generate(gateway: ModelGateway, request: ModelRequest, signal: Ab
     if (signal.aborted) throw signal.reason;
     if (SkillcellError.isInstance(error)) throw error;
     const said = sanitizeErrorText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
-    throw new SkillcellError('model.failed', `Cannot ask ${gateway.id}: got ${JSON.stringify(said)}.`);
+    throw new SkillcellError(
+      'model.failed',
+      `Cannot ask ${gateway.id}: the gateway failed with ${JSON.stringify(said)}.`,
+    );
   }
 }

@@ -5,7 +5,7 @@ import type { ModelAnswer, ModelRequest } from './model-gateway.ts';
 export type ModelLimit = 'tokens' | 'model-calls';
 
 const BYTES_PER_TOKEN = 4;
-/** Services refuse to be asked for a longer answer than the model supports; every model supports this length. */
+/** Every model supports answers of this length. A service refuses a request for a longer answer than its model supports. */
 const SURE_ANSWER_TOKENS = 4_096;
 
 /** Budget for all model requests of one job, from all its parts. */
@@ -19,7 +19,7 @@ export interface ModelBudget {
    * @throws BudgetReachedError if the budget does not cover it
    */
   admit(request: ModelRequest): ModelRequest;
-  /** Counts the usage of an admitted request. If the service does not report it, one token for four bytes is assumed. */
+  /** Counts the usage of an admitted request. Where the service reports none, a token counts as four bytes. */
   spend(admitted: ModelRequest, answer: ModelAnswer): void;
 }
 
@@ -34,7 +34,7 @@ export class BudgetReachedError extends Error {
   }
 }
 
-/** Creates the budget of one job. A limit without a number is infinite. */
+/** Creates the budget of one job. An absent limit is infinite. */
 export function createModelBudget(budget: JobBudget = {}): ModelBudget {
   const { modelCalls = Infinity, inputTokens = Infinity, outputTokens = Infinity } = budget;
   let calls = 0;

@@ -31,9 +31,9 @@ function writtenForms(secret: string): string[] {
 
 /** Beginning of an absolute path of POSIX or Windows, or of a file address, within a run of path characters. A group holds the text before it. */
 const HOST_PATH = /(?:(^|[^\w.:/~-])[/\\]|(^|\W)[A-Za-z]:[\\/]|file:\/\/|~\/)./;
-/** Up to the next blank, quote or bracket. */
+/** Characters that a path may hold outside quotes: all but blanks, quotes, brackets, commas and semicolons. */
 const PATH_RUN = /[^\s'"`<>()[\]{},;]+/g;
-/** The same in quotes, where blanks belong to the path. */
+/** A path in quotes, where blanks belong to it. */
 const QUOTED_PATH =
   /'(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*'|"(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*"|`(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*`/g;
 const BEARER = /\bBearer\s+[\w.~+/=-]{6,}/g;

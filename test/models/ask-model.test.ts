@@ -100,11 +100,11 @@ it('ends with its deadline, or with its signal', async () => {
 it.each([
   [
     new Error('401 with Bearer abcdef0123456789 at /home/ada/keys\nand more'),
-    /^Cannot ask test\/odd: got "Error: 401 with \[redacted\] at \[path\]"\.$/,
+    /^Cannot ask test\/odd: the gateway failed with "Error: 401 with \[redacted\] at \[path\]"\.$/,
   ],
-  ['a text', /got "a text"/],
-  [undefined, /got "undefined"/],
-  [new TypeError('odd'), /got "TypeError: odd"/],
+  ['a text', /failed with "a text"/],
+  [undefined, /failed with "undefined"/],
+  [new TypeError('odd'), /failed with "TypeError: odd"/],
 ])('reports an error of a gateway as a failure of the model: %s', async (thrown, message) => {
   for (const generate of [
     // oxlint-disable-next-line prefer-promise-reject-errors -- the same

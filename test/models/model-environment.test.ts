@@ -78,7 +78,11 @@ describe('readModelSettings()', () => {
     ['openai-compatible/m', {}, /SKILLCELL_MODEL_BASE_URL/],
     ['openai/m', {}, /OPENAI_API_KEY/],
     ['anthropic/m', {}, /ANTHROPIC_API_KEY/],
-    ['anthropic/m', { SKILLCELL_MODEL_BASE_URL: 'http://127.0.0.1:1/v1' }, /SKILLCELL_MODEL_API_KEY/],
+    [
+      'anthropic/m',
+      { SKILLCELL_MODEL_BASE_URL: 'http://127.0.0.1:1/v1' },
+      /no key is set in SKILLCELL_MODEL_API_KEY\.$/,
+    ],
   ])('refuses %s without its address or key', (name, environment, message) => {
     expect(() => readModelSettings(name, environment)).toThrow(
       expect.objectContaining({ code: 'model.not-configured', message: expect.stringMatching(message) }),

@@ -23,20 +23,20 @@ function described(error: unknown): [string, string] {
 
 describe('describeModelError()', () => {
   it.each([
-    ['an error without a response', new Error('odd'), 'model.failed', ': got "odd"'],
-    ['a value that is not an error', 'odd', 'model.failed', ': got "odd"'],
-    ['a lost connection', answered(undefined, true), 'model.failed', ': no connection, got "said"'],
-    ['an unreadable success', answered(200, false), 'model.failed', ': the answer cannot be read, got "said"'],
-    ['a redirect', answered(300, false), 'model.refused', ': the service answered HTTP 300, got "said"'],
-    ['a refusal', answered(401, false), 'model.refused', ': the service answered HTTP 401, got "said"'],
-    ['a service in trouble', answered(503, true), 'model.failed', ': the service answered HTTP 503, got "said"'],
+    ['an error without a response', new Error('odd'), 'model.failed', ': the request failed with "odd"'],
+    ['a value that is not an error', 'odd', 'model.failed', ': the request failed with "odd"'],
+    ['a lost connection', answered(undefined, true), 'model.failed', ': there is no connection ("said")'],
+    ['an unreadable success', answered(200, false), 'model.failed', ': the answer cannot be read ("said")'],
+    ['a redirect', answered(300, false), 'model.refused', ': the service answered HTTP 300 ("said")'],
+    ['a refusal', answered(401, false), 'model.refused', ': the service answered HTTP 401 ("said")'],
+    ['a service in trouble', answered(503, true), 'model.failed', ': the service answered HTTP 503 ("said")'],
   ])('explains %s', (_what, error, code, said) => {
     expect(described(error)).toEqual([code, `Cannot ask p/m at https://m.test${said}.`]);
   });
 
   it('repeats no secret, no line break, and 300 characters at most', () => {
-    expect(described(new Error('a canary\n\t sang'))[1]).toContain('got "a [redacted] sang".');
-    expect(described(new Error('x'.repeat(400)))[1]).toContain(`got "${'x'.repeat(300)}".`);
+    expect(described(new Error('a canary\n\t sang'))[1]).toContain('failed with "a [redacted] sang".');
+    expect(described(new Error('x'.repeat(400)))[1]).toContain(`failed with "${'x'.repeat(300)}".`);
   });
 });
 

@@ -161,7 +161,7 @@ describe('a service in trouble', () => {
     const service = await standIn(() => ({ status: 500, message: 'on fire' }));
     const failure = await failureOf(gateway(service.baseUrl).generate(request, { signal: live }));
     expect(failure.code).toBe('model.failed');
-    expect(failure.message).toMatch(/^Cannot ask openai-compatible\/test-model at .*HTTP 500, got "on fire"\.$/);
+    expect(failure.message).toMatch(/^Cannot ask openai-compatible\/test-model at .*HTTP 500 \("on fire"\)\.$/);
     expect(service.requests).toHaveLength(4);
   });
 
@@ -170,7 +170,7 @@ describe('a service in trouble', () => {
     await service.close();
     const failure = await failureOf(gateway(service.baseUrl).generate(request, { signal: live }));
     expect(failure.code).toBe('model.failed');
-    expect(failure.message).toMatch(/no connection, got ".*ECONNREFUSED/);
+    expect(failure.message).toMatch(/no connection \(".*ECONNREFUSED/);
   });
 
   test.each([401, 403, 404, 400])('HTTP %i is refused at once', async (status) => {

@@ -158,7 +158,7 @@ describe('replayGateway()', () => {
     await replay.generate(ask('s', 'u'), live);
     await expect(replay.generate(ask('s', 'u'), live)).rejects.toMatchObject({
       code: 'model.replay-mismatch',
-      message: expect.stringMatching(/holds 1 requests, got a request 2/) as string,
+      message: expect.stringMatching(/holds 1 requests, and the job makes request 2/) as string,
     });
   });
 

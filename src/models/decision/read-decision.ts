@@ -12,7 +12,7 @@ export type DecidedAction = { action: 'text'; text: string } | { action: 'codege
 
 const MOST_OUTPUTS = 64;
 const TASK_CHARACTERS = 100_000;
-/** In UTF-8, this fits into the most bytes of a job's value. */
+/** As UTF-8, so many characters fit into the largest value of a job. */
 const TEXT_CHARACTERS = 64_000;
 
 const choice = z.object({

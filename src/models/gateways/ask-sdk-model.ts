@@ -4,7 +4,7 @@ import { type ModelRetryOptions, readRetryAfter, retryModelRequest, type RetryVe
 import { redact } from '../redact.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
-// The SDK prints its notes on models and settings as process warnings unless told otherwise.
+// By default the SDK prints its notes on models and settings as process warnings.
 globalThis.AI_SDK_LOG_WARNINGS ??= false;
 
 /** Options of {@link askSdkModel}. */
@@ -75,10 +75,11 @@ export function describeModelError(
   const text = error instanceof Error ? error.message : String(error);
   const said = JSON.stringify(redact(text, service.secrets).replace(/\s+/g, ' ').slice(0, 300));
   const asking = `Cannot ask ${service.id} at ${service.origin}`;
-  if (!APICallError.isInstance(error)) return new SkillcellError('model.failed', `${asking}: got ${said}.`);
+  if (!APICallError.isInstance(error))
+    return new SkillcellError('model.failed', `${asking}: the request failed with ${said}.`);
   const status = error.statusCode;
-  if (status === undefined) return new SkillcellError('model.failed', `${asking}: no connection, got ${said}.`);
-  if (status < 300) return new SkillcellError('model.failed', `${asking}: the answer cannot be read, got ${said}.`);
+  if (status === undefined) return new SkillcellError('model.failed', `${asking}: there is no connection (${said}).`);
+  if (status < 300) return new SkillcellError('model.failed', `${asking}: the answer cannot be read (${said}).`);
   const code = error.isRetryable ? 'model.failed' : 'model.refused';
-  return new SkillcellError(code, `${asking}: the service answered HTTP ${status}, got ${said}.`);
+  return new SkillcellError(code, `${asking}: the service answered HTTP ${status} (${said}).`);
 }

@@ -6,10 +6,10 @@ import { parseModelName } from './parse-model-name.ts';
 const OPENAI_URL = 'https://api.openai.com/v1';
 const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 
-/** The environment variables; our own three have precedence. */
+/** Environment variables. The three `SKILLCELL_MODEL…` variables take precedence over those of a provider. */
 export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** The provider's variables for address and key, for when ours are not set. */
+/** The provider's own variables for address and key. They are read if the variables of skillcell are not set. */
 const FALLBACKS: Record<ModelProvider, { url: string; key: string; defaultUrl?: string }> = {
   'openai-compatible': { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY' },
   openai: { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', defaultUrl: OPENAI_URL },
@@ -51,7 +51,7 @@ export function readModelSettings(
   if (baseUrl === undefined) {
     throw new SkillcellError(
       'model.not-configured',
-      `Cannot ask ${name}: the provider has no address of its own, got no SKILLCELL_MODEL_BASE_URL.`,
+      `Cannot ask ${name}: the provider has no default address, and neither SKILLCELL_MODEL_BASE_URL nor ${fallback.url} is set.`,
       { hint: 'Set SKILLCELL_MODEL_BASE_URL, for example http://127.0.0.1:8080/v1.' },
     );
   }
@@ -63,9 +63,11 @@ export function readModelSettings(
     return { ...settings, apiKey: checkKey(apiKey, ownKey === undefined ? fallback.key : 'SKILLCELL_MODEL_API_KEY') };
   }
   if (baseUrl === fallback.defaultUrl || parsed.provider === 'anthropic') {
+    // The provider's own key is not read beside SKILLCELL_MODEL_BASE_URL, so it is no advice there.
+    const variables = ['SKILLCELL_MODEL_API_KEY', ...(ownUrl === undefined ? [fallback.key] : [])];
     throw new SkillcellError(
       'model.not-configured',
-      `Cannot ask ${name}: the service wants a key, got none in SKILLCELL_MODEL_API_KEY or ${fallback.key}.`,
+      `Cannot ask ${name}: the service needs a key, and no key is set in ${variables.join(' or ')}.`,
     );
   }
   return settings;
@@ -77,7 +79,7 @@ function checkBaseUrl(text: string, variable: string): string {
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
     throw new SkillcellError(
       'usage.invalid',
-      `Cannot use ${variable}: it must be an http or https address without user and password, got another text.`,
+      `Cannot use ${variable}: it must be an http or https address without user and password.`,
     );
   }
   return withoutEnd(url.href, '/');
@@ -88,6 +90,6 @@ function checkKey(key: string, variable: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new SkillcellError(
     'usage.invalid',
-    `Cannot use ${variable}: it must be printable ASCII, got other characters.`,
+    `Cannot use ${variable}: a key must consist of printable ASCII characters without blanks.`,
   );
 }

@@ -46,7 +46,7 @@ function modelOf(name: string, settings: ModelSettings): string {
   if (provider === settings.provider) return model;
   throw new SkillcellError(
     'model.not-configured',
-    `Cannot ask ${name}: the configured provider is ${settings.provider}, got ${provider}.`,
+    `Cannot ask ${name}: the configured provider is ${settings.provider}.`,
   );
 }
 

@@ -44,7 +44,7 @@ function sdkModelGateway(model: SdkModel): ModelGateway {
       if (request.model !== undefined && request.model !== id) {
         throw new SkillcellError(
           'model.not-configured',
-          `Cannot ask ${request.model}: the orchestrator has one model, got ${id}.`,
+          `Cannot ask ${request.model}: the only model of the orchestrator is ${id}.`,
         );
       }
       const { askSdkModel } = await import('./ask-sdk-model.ts');

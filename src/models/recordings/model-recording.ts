@@ -57,7 +57,7 @@ export function parseRecording(text: string, file: string): RecordedRequest[] {
   const where = checked.error.issues[0]?.path.join('.') ?? '';
   throw new SkillcellError(
     'usage.invalid',
-    `Cannot replay ${file}: it is no ${RECORDING_SCHEMA}, got a fault at ${where === '' ? 'its top level' : where}.`,
+    `Cannot replay ${file}: it is no ${RECORDING_SCHEMA}; the fault is at ${where === '' ? 'its top level' : where}.`,
   );
 }
 

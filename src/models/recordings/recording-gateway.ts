@@ -62,7 +62,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
     await rename(temporary, file);
   } catch (cause) {
     await rm(temporary, { force: true });
-    throw new SkillcellError('usage.invalid', `Cannot write the recording: ${reason(cause)}, got ${file}.`, { cause });
+    throw new SkillcellError('usage.invalid', `Cannot write the recording ${file}: ${reason(cause)}.`, { cause });
   }
 }
 

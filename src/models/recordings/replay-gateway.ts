@@ -44,7 +44,7 @@ export function replayGateway(file: string): ModelGateway {
       if (recorded === undefined) {
         throw new SkillcellError(
           'model.replay-mismatch',
-          `Cannot replay ${file}: it holds ${requests.length} requests, got a request ${asked}.`,
+          `Cannot replay ${file}: it holds ${requests.length} requests, and the job makes request ${asked}.`,
         );
       }
       const prompt = splitRequest(request);
@@ -53,7 +53,7 @@ export function replayGateway(file: string): ModelGateway {
         const difference = firstDifference(promptLines(expected), promptLines(prompt));
         throw new SkillcellError(
           'model.replay-mismatch',
-          `Cannot replay ${file}: request ${asked} differs from the recorded one, got\n${difference}`,
+          `Cannot replay ${file}: request ${asked} differs from the recorded one:\n${difference}`,
         );
       }
       const { text, usage, finishReason } = recorded.answer;
@@ -73,7 +73,7 @@ function readRecording(file: string): string {
     return readFileSync(descriptor, 'utf8');
   } catch (cause) {
     const reason = cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : String(cause);
-    throw new SkillcellError('file.unreadable', `Cannot read the recording: ${reason}, got ${file}.`, { cause });
+    throw new SkillcellError('file.unreadable', `Cannot read the recording ${file}: ${reason}.`, { cause });
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

@@ -97,7 +97,7 @@ describe('skillcell codegen', () => {
       terminal: true,
     });
     expect(read.stderr).toMatch(
-      /^Cannot replay \S+r\.json: request 1 differs from the recorded one, got\n {2}@@ .* @@\n(?: {2}[-+ ].*\n)+Th/m,
+      /^Cannot replay \S+r\.json: request 1 differs from the recorded one:\n {2}@@ .* @@\n(?: {2}[-+ ].*\n)+Th/m,
     );
     expect(read.stderr).toContain('\n  -Make a.txt.\n');
     expect(read.stderr).toContain('\n  +Make b.txt.\\x1b[2J\n');
