@@ -123,7 +123,7 @@ describe('ids of two tools', () => {
 
   it('cause a tool.name-conflict with both names if they are the same and one tool is of an MCP server', () => {
     const message =
-      'Cannot create the orchestrator: two tools have one id, got v2.add for the tool "add" of the MCP server v2 and tools.';
+      'Cannot create the orchestrator: two tools have the id v2.add: the tool "add" of the MCP server v2 and tools.';
     expect(refusal([...mcp.tools, other])).toEqual(['tool.name-conflict', `${message}${mcp.tools.length}.`]);
     // A copy of a tool still belongs to its server.
     const changed = mcp.tools.map((tool): Tool => ({ ...tool, approval: 'always' }));

@@ -16,7 +16,7 @@ const NAME_CHARACTERS = 1_000;
 const ARGUMENT_CAPS = { jsonBytes: 256 * 1024, partBytes: MAX_CALL_BYTES };
 /**
  * Most calls under way; further calls wait here. It is below the point at which the supervisor stops reading: this thread takes no answers while it
- * writes, so both would wait for each other.
+ * writes, so with more calls both would wait for each other.
  */
 const MOST_CALLS = CALLS_UNDER_WAY - 1;
 const MOST_BYTES = CALL_BYTES_UNDER_WAY - MAX_CALL_BYTES;
@@ -33,7 +33,7 @@ interface CallSize {
 
 const CLOSED: CallError = {
   code: 'tool.job-over',
-  message: 'Cannot make the call: the link to the host is closed. Programs leave the descriptors 62 and 63 open.',
+  message: 'Cannot make the call: the link to the host is closed. A program must leave the descriptors 62 and 63 open.',
 };
 
 interface CallEnd {
@@ -183,6 +183,6 @@ function argumentsOf(given: unknown): DetachedValue {
     // An error of the program's own getter is passed on unchanged.
     if (!(error instanceof ValueFault)) throw error;
     const code = error.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
-    throw new ToolCallError(code, `Cannot make the call: the arguments are not acceptable, got ${error.message}.`);
+    throw new ToolCallError(code, `Cannot make the call: the arguments are not acceptable: ${error.message}.`);
   }
 }

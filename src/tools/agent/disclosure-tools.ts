@@ -50,7 +50,7 @@ export interface DisclosureTools {
   /** Replaces the skills. */
   use(skills: SkillsSubsystem): void;
   begin(known: KnownSkills): void;
-  /** Adds skills that were read in another way, with the sources pool after that. */
+  /** Adds skills whose instructions the job got in another way, and replaces the sources pool. */
   join(active: readonly string[], pool: readonly SourceRow[]): void;
   /** Returns the skills, with the named ones complete. @throws ToolError if they cannot be fetched any more */
   whole(refs: readonly string[]): Promise<SkillsSubsystem>;

@@ -52,7 +52,7 @@ export interface BrokerOptions {
   limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
   /** Whether the job may make more than one attempt. */
   repeats?: boolean | undefined;
-  /** Holds each tool to its number of calls. @default for the calls of this broker alone */
+  /** Limits the calls of each tool. @default a count of the calls of this broker alone */
   admit?: AdmitCall | undefined;
   approve?: ApprovalGateOptions['approve'];
   onApproval?: ApprovalGateOptions['onEvent'] | undefined;
@@ -158,7 +158,7 @@ export function createBroker(options: BrokerOptions): Broker {
     if (modelCallsLeft <= 0) return refusal('tool.limit', 'the job has no request to the model left');
     const measured = measureJson(call.args ?? null, { maxBytes: MODEL_REQUEST_BYTES });
     if ('fault' in measured)
-      return refusal('tool.invalid-arguments', `the request is not acceptable, got ${measured.fault}`);
+      return refusal('tool.invalid-arguments', `the request is not acceptable: ${measured.fault}`);
     modelCallsLeft -= 1;
     return callModel({
       gateway,

@@ -40,7 +40,7 @@ export async function callModel(options: CallModelOptions): Promise<BrokerReply>
     return { ok: true, value: await askModel(request, options) };
   } catch (error) {
     if (signal.aborted) return refusal('tool.job-over', 'the job is over');
-    // The budget itself tells the host; the model has not failed.
+    // The budget itself informs the host: the model has not failed.
     if (error instanceof BudgetReachedError)
       return { ok: false, error: { code: 'tool.limit', message: error.message } };
     const failure = error instanceof Error ? error : new Error(String(error));

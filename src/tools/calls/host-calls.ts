@@ -1,7 +1,7 @@
 import { MODEL_REQUEST_BYTES, refusal, type BrokerCall, type BrokerReply } from './broker-call.ts';
 import { measureJson } from './measure-json.ts';
 
-/** Answers to the agent's calls to the host itself, by name. Arguments are hostile: they are JSON, and nothing else is known of them. */
+/** Answers to the agent's calls to the host itself, by name. Arguments are hostile JSON of any form. */
 export type HostCalls = ReadonlyMap<string, (args: unknown) => Promise<BrokerReply & { ok: true }>>;
 
 /** Makes one call of the agent to the host. */
@@ -10,6 +10,6 @@ export async function askHost({ name, args }: BrokerCall, calls: HostCalls | und
   if (call === undefined) return refusal('tool.not-allowed', 'the host cannot be asked for this');
   const measured = measureJson(args ?? null, { maxBytes: MODEL_REQUEST_BYTES });
   if ('fault' in measured)
-    return refusal('tool.invalid-arguments', `the arguments are not acceptable, got ${measured.fault}`);
+    return refusal('tool.invalid-arguments', `the arguments are not acceptable: ${measured.fault}`);
   return call(args);
 }

@@ -26,7 +26,7 @@ export function parametersFault(parameters: unknown): OptionFault | undefined {
   return jsonFault(parameters);
 }
 
-/** Refuses zod schemas without a JSON schema: they would end every job that is told of the tool. */
+/** Refuses zod schemas without a JSON schema: each job that offers such a tool would fail. */
 function zodFault(schema: z.core.$ZodType): OptionFault | undefined {
   try {
     z.toJSONSchema(schema, { io: 'input' });

@@ -18,7 +18,7 @@ export function refuseConflicts(tools: readonly unknown[], action: string): void
     const other = seen.get(tool.id);
     seen.set(tool.id, known);
     if (other === undefined || (other.isOurs && known.isOurs)) continue;
-    const message = `Cannot ${action}: two tools have one id, got ${tool.id} for ${other.name} and ${known.name}.`;
+    const message = `Cannot ${action}: two tools have the id ${tool.id}: ${other.name} and ${known.name}.`;
     throw new SkillcellError('tool.name-conflict', message);
   }
 }

@@ -31,7 +31,7 @@ export interface ToolCallErrorOptions {
 }
 
 /**
- * A failed call, with a code for the calling program. It is for sources of tools that know more than that their tool failed.
+ * A failed call, with a code for the calling program. It is for tools that know the kind of their failure, such as a timeout.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export interface ToolCallErrorOptions {
 export class ToolCallError extends Error {
   override readonly name = 'ToolCallError';
   readonly code: ToolCallCode;
-  /** `unknown` if the call may have had its effect nevertheless; it is then not repeated. */
+  /** `unknown` if the call may have had its effect although it failed. Such a call is not repeated. */
   readonly effect: 'none' | 'unknown';
 
   constructor(code: ToolCallCode, message: string, { effect = 'none' }: ToolCallErrorOptions = {}) {

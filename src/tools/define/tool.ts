@@ -25,7 +25,7 @@ export interface Tool {
   readonly input?: ToolSchema | undefined;
   /** Schema of the result; the result is checked before the program gets it. */
   readonly output?: ToolSchema | undefined;
-  /** Whether the schemas are untrusted: they must be JSON schemas within limits then. @default false */
+  /** Whether the schemas are untrusted. They must then be JSON schemas within limits. @default false */
   readonly outside?: boolean | undefined;
   /** `write`: an equal call of a later attempt is answered from the record, not made again. @default 'write' */
   readonly effect?: 'read' | 'write' | undefined;
@@ -35,7 +35,7 @@ export interface Tool {
   readonly timeoutMs?: number | undefined;
   /** Most calls in one job. @default the job's own limit */
   readonly maxCalls?: number | undefined;
-  /** Most bytes of a result, also of its JSON, which has at most 256 KiB. @default 8 MiB, which is also the most */
+  /** Most bytes of a result; its JSON has at most 256 KiB in any case. @default 8 MiB, the maximum */
   readonly maxResultBytes?: number | undefined;
   /**
    * Runs on the host with the host's rights. Its input is hostile: the tool itself must check paths and addresses in it. It

@@ -225,7 +225,7 @@ set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j])
       export default [rows, await tools.echo.back([new Row(), new Date(0), Object.create(null), {}, []]), await tools.echo.back([new DataView(Uint8Array.of(7, 8).buffer, 1), new Uint8ClampedArray([9])]).then((views) => views.map((view) => [...view]))];`);
     const got = (fault: string): string[] => [
       'tool.invalid-arguments',
-      `Cannot make the call: the arguments are not acceptable, got ${fault}.`,
+      `Cannot make the call: the arguments are not acceptable: ${fault}.`,
     ];
     const refused = [
       'NaN is no JSON value, at a.0',

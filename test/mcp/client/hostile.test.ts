@@ -199,7 +199,7 @@ describe('names of tools', () => {
   it('that give the same id are refused, and both are named', async () => {
     expect(await refused('conflict')).toEqual([
       'tool.name-conflict',
-      'Cannot use the MCP server s: two tools have one id, got s.a_b for the tool "a/b" of the MCP server s and the tool "a b" of the MCP server s.',
+      'Cannot use the MCP server s: two tools have the id s.a_b: the tool "a/b" of the MCP server s and the tool "a b" of the MCP server s.',
     ]);
   });
 });

@@ -85,7 +85,7 @@ async function answerOrSay(given: object): Promise<void> {
 
 /** The report of an answer that cannot be sent. */
 function unsendable(given: object, error: unknown): object {
-  const reason = messageOf(error).replace(/^Cannot make the call: the arguments are not acceptable, got /, '');
+  const reason = messageOf(error).replace(/^Cannot make the call: the arguments are not acceptable: /, '');
   return { ...given, value: undefined, tools: undefined, error: reason, code: (error as { code?: unknown }).code };
 }
 
