@@ -9,7 +9,7 @@ function closeAll(): void {
  * Calls `close` when the process would exit by itself: waiting sandboxes do not keep the process alive, but must not be left behind.
  * After any other end of the process, the sweep of the next host cleans up.
  *
- * @returns removes `close` again, for a resource that is closed already
+ * @returns a function that removes `close`, for a resource that its owner has closed
  */
 export function closeBeforeExit(close: () => Promise<void>): () => void {
   if (open.size === 0) process.on('beforeExit', closeAll);

@@ -32,7 +32,7 @@ export interface LoggerOptions {
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const paths = SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
-  // Most orchestrators log nothing, and the package takes longer to load than all of ours.
+  // Most orchestrators log nothing, and the package takes longer to load than all modules of skillcell.
   const { pino } = require('pino') as { pino: typeof Pino };
   return pino(
     { name: 'skillcell', level: options.level ?? 'info', redact: { paths, censor: '[redacted]' } },

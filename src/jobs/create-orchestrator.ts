@@ -31,8 +31,8 @@ import { generationEnding } from './run/job-attributes.ts';
 const encodingSchema = z.optional(z.literal('utf8'));
 
 /**
- * Creates an orchestrator. It starts nothing but its pool. Close it when done: an orchestrator that is not closed lets the process exit
- * once its jobs are done, and closes then.
+ * Creates an orchestrator. It starts its pool and its regular sweeps. Close it when done. An orchestrator that is not closed does not keep
+ * the process alive; with a pool or a `stateDir` it closes itself before the process exits.
  *
  * @throws SkillcellError `options.invalid`, and `state.write-failed` when `stateDir` cannot be written
  * @example

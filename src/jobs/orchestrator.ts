@@ -177,7 +177,7 @@ export interface Orchestrator extends AsyncDisposable {
   script(options: ScriptOptions): Promise<JobResult>;
   /**
    * Asks the model for an answer, without a sandbox: a text, or with `output` a value. A value that does not fit its schema is asked for
-   * again, together with the fault. The system prompt holds the named skills, which `consumer` must be allowed to have.
+   * again, together with the fault. The system prompt holds the named skills; the policy must allow them to `consumer`.
    *
    * @throws SkillcellError `options.invalid`, a `skills.` or a `model.` code; the reason of `signal` once it is aborted
    * @example

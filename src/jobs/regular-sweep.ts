@@ -16,7 +16,7 @@ export interface RegularSweepOptions {
  * Sweeps soon after the start and then regularly, in the background. Failures are logged, and the next sweep tries again. The timer
  * does not keep the process alive.
  *
- * @returns stops the sweeps, and resolves when the current sweep has ended
+ * @returns a function that stops the sweeps, and resolves when the current sweep has ended
  */
 export function startRegularSweep({ runners, intervalMs, log }: RegularSweepOptions): () => Promise<void> {
   if (intervalMs === 0) return () => Promise.resolve();

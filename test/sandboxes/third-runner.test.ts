@@ -32,6 +32,6 @@ it('a missing runner is refused with the names of the given ones', async () => {
   await using orchestrator = createOrchestrator({ runners: [createPlainRunner()] });
   await expect(orchestrator.exec({ code: '1', runner: 'plan' })).rejects.toMatchObject({
     code: 'runner.unavailable',
-    message: expect.stringContaining('got plan instead of plain') as string,
+    message: expect.stringContaining('no runner plan here, only plain') as string,
   });
 });

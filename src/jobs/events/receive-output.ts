@@ -35,7 +35,7 @@ export function receiveOutput({ jobId, emit, keptBytes, onEnd }: ReceiveOutputOp
     return {
       data(chunk) {
         size += chunk.length;
-        if (size > keptBytes) throw new Error(`Cannot take output: the sandbox sends more than ${keptBytes} bytes.`);
+        if (size > keptBytes) throw new Error(`more than ${keptBytes} bytes of output`);
         if (run === current) {
           addPiece(kept[name].chunks, chunk);
           kept[name].size += chunk.length;
@@ -48,7 +48,7 @@ export function receiveOutput({ jobId, emit, keptBytes, onEnd }: ReceiveOutputOp
 
   return {
     begin(channel, { run, stdout, stderr }) {
-      if (run !== current + 1) throw new Error(`Cannot take a run: it is not the next one, got ${run}.`);
+      if (run !== current + 1) throw new Error(`a run that is not the next one, got ${run}`);
       current = run;
       kept = empty();
       channel.receive(stdout, reader(run, 'stdout'));

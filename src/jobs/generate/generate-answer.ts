@@ -158,7 +158,7 @@ async function converse(
     if (attempts >= most) {
       throw new SkillcellError(
         'model.answer-invalid',
-        `Cannot ${ACTION}: no answer of ${most} fits the schema, got ${judged.fault}.`,
+        `Cannot ${ACTION}: none of ${most} answers fits the schema. The fault of the last one: ${judged.fault}.`,
       );
     }
     // Model services refuse messages without text.
@@ -169,7 +169,7 @@ async function converse(
   }
 }
 
-const CUT_OFF = 'The answer ends where the model reached the greatest length of its answers.';
+const CUT_OFF = 'The answer is cut off: the model reached the maximum length of an answer.';
 
 /** Checks the value of an answer: its one fenced block, or the whole answer. */
 async function judgeAnswer({ text, finishReason }: ModelAnswer, schema: OutputSchema): Promise<CheckedValue> {

@@ -137,11 +137,11 @@ function unreadable(reason: string, cause?: unknown): SkillcellError {
 }
 
 function tooLarge(path: string, maxBytes: number): SkillcellError {
-  const message = `Cannot send the files: together they are over ${maxBytes} bytes, got ${printablePath(path)}.`;
+  const message = `Cannot send the files up to ${printablePath(path)}: together they are over ${maxBytes} bytes.`;
   return new SkillcellError('file.unreadable', message);
 }
 
 function tooMany(path: string, maxEntries: number): SkillcellError {
-  const message = `Cannot send a folder: it has over ${maxEntries} files and folders, the most that the workspace takes, got ${printablePath(path)}.`;
+  const message = `Cannot send the folder ${printablePath(path)}: it has over ${maxEntries} files and folders, the most that the workspace takes.`;
   return new SkillcellError('file.unreadable', message);
 }

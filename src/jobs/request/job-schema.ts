@@ -50,7 +50,7 @@ export const envSchema: z.ZodMiniType<Record<string, string>> = z.record(
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
 const source = z.string().check(z.minLength(1));
 const content = z.union([z.string(), bytes, z.strictObject({ source })], 'must be a text, bytes or { source }');
-/** The id of a generator. */
+/** The id of a consumer: a generator that loads skills. */
 export const consumerSchema: z.ZodMiniString = z
   .string()
   .check(z.regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,127}$/u, 'must be an id of letters, digits and . _ : -'));
@@ -189,7 +189,7 @@ export function checkRequest(request: unknown): CheckedRequest {
   checkEnv(job.env ?? {});
   checkArguments(job.args ?? []);
   if (job.kind === 'codegen' && job.dryRun === true && (job.select ?? false) !== false)
-    throw invalid('select needs a model, and a dry run asks none, got both');
+    throw invalid('select needs a model, and a dry run asks none: leave out one of the two');
   if (job.kind === 'script') checkScriptArguments(job.args ?? []);
   const { files = {}, tools } = request as JobRequest;
   // Use the given tools, not the parsed copies: a tool may be an instance of a class.
@@ -216,7 +216,7 @@ export function checkEnv(env: Readonly<Record<string, string>>): void {
 
 function checkScriptArguments(args: readonly string[]): void {
   const { count, bytes: most } = SCRIPT_ARGUMENTS;
-  if (args.length > count) throw invalid(`args of a script must be at most ${count}, got ${args.length}`);
+  if (args.length > count) throw invalid(`args of a script must have at most ${count} entries, got ${args.length}`);
   const total = args.reduce((sum, argument) => sum + Buffer.byteLength(argument), 0);
   if (total > most) throw invalid(`args of a script must have at most ${most} bytes in all, got ${total}`);
 }

@@ -17,7 +17,7 @@ export interface SkillSource {
   readonly known: SkillsSubsystem;
   /** Looks for changes. Fixed skills have none. @throws SkillcellError `store.unavailable` */
   refresh(call?: Call): Promise<boolean>;
-  /** Calls after each change; undefined for fixed skills. */
+  /** Calls the listener after each change; undefined for fixed skills. */
   readonly subscribe: ((listener: () => void) => Disposable) | undefined;
 }
 

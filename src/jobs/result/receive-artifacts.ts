@@ -38,7 +38,7 @@ const HOST_FAULTS: ReadonlySet<string> = new Set([
 ]);
 
 function writeFailure(code: string, path: string, cause: unknown): SkillcellError {
-  const message = `Cannot write the artifacts of the job to its output folder: ${code}, got ${JSON.stringify(path)}.`;
+  const message = `Cannot write the artifact ${JSON.stringify(path)} to the output folder of the job: ${code}.`;
   return new SkillcellError('artifact.write-failed', message, { cause });
 }
 

@@ -5,7 +5,7 @@ import type { Ending, JobEnding } from './job-ending.ts';
 import type { ArtifactCollector } from './receive-artifacts.ts';
 import type { SandboxSession } from '../supply/sandbox-session.ts';
 
-/** Facts about a run that is over. */
+/** Parts of a job that is over in its sandbox. */
 export interface SettledRun {
   session: SandboxSession;
   artifacts: ArtifactCollector;
@@ -66,9 +66,9 @@ function without(outcome: SandboxResult['outcome']): SandboxResult {
 function lost(session: SandboxSession, error: Error | undefined): SkillcellError {
   // An error with a syscall is a broken connection, not a protocol error of the sandbox.
   if (error !== undefined && (error as NodeJS.ErrnoException).syscall === undefined) {
-    return new SkillcellError('channel.protocol', `Cannot go on with the job: the sandbox sent ${error.message}`, {
-      cause: error,
-    });
+    const fault = error.message.replace(/\.$/, '');
+    const message = `Cannot go on with the job: the sandbox broke the protocol (${fault}).`;
+    return new SkillcellError('channel.protocol', message, { cause: error });
   }
   const said = session.sandbox.complaint().trim();
   return new SkillcellError(

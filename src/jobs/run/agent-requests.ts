@@ -13,7 +13,7 @@ import { sendSkills } from '../prepare/skill-archives.ts';
 
 const REQUEST_BYTES = 16 * 1024;
 /** Maximum characters of the texts of one answer. */
-const TEXT_BYTES = 200 * 1024;
+const TEXT_CHARACTERS = 200 * 1024;
 
 const name = z.string().check(z.minLength(1), z.maxLength(300));
 const requestSchema = z.strictObject({
@@ -140,7 +140,8 @@ async function readFile(
   if (job.disclosure === undefined) return void notes.push('There are no skills here.');
   try {
     const { text, lines, more } = await job.disclosure.read({ skill, path });
-    if (used + text.length > TEXT_BYTES) return void notes.push(`${path} of ${skill} is too long to be shown here.`);
+    if (used + text.length > TEXT_CHARACTERS)
+      return void notes.push(`${path} of ${skill} is too long to be shown here.`);
     texts.push({ label: `${path} of ${skill}`.slice(0, 300), text });
     if (more) notes.push(`${path} of ${skill} has ${lines} lines; the first ones are shown.`);
   } catch (error) {

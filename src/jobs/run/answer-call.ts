@@ -32,7 +32,7 @@ export function answerCall(traffic: CallTraffic, call: SandboxCall, signal: Abor
   const total = places.reduce((sum, { bytes }) => sum + bytes, 0);
   arriving.bytes += total;
   if (total > TOOL_VALUE_BYTES || arriving.bytes > MAX_ARRIVING_BYTES)
-    throw new Error(`Cannot take a call: it has more bytes than a program may send, got ${total}.`);
+    throw new Error(`a call with more bytes than a program may send, got ${total}`);
   const bytes = places.length === 0 ? undefined : receiveBytes(channel, places);
   const answer = async (): Promise<void> => {
     const reply = await broker.call({ id, target, name, ...argumentsOf(json) }, { signal, bytes });
@@ -78,7 +78,7 @@ function collect(size: number): { reader: StreamReader; done: Promise<Uint8Array
   const reader: StreamReader = {
     data(chunk) {
       received += chunk.length;
-      if (received > size) throw new Error(`Cannot take bytes of a call: more than the announced ${size}.`);
+      if (received > size) throw new Error(`more than the announced ${size} bytes of a call`);
       if (!dropped) addPiece(chunks, chunk);
     },
     end() {

@@ -8,7 +8,7 @@ import type { SandboxSession } from '../supply/sandbox-session.ts';
 import type { TraceSpan } from '../tracing/trace-span.ts';
 import type { CallTraffic } from './answer-call.ts';
 
-/** Shared by all runs of one sandbox, from the moment its job has it. */
+/** State that all runs of one sandbox share, once the job has the sandbox. */
 export interface RunGround {
   job: PreparedJob;
   sandbox: SandboxSession;
@@ -19,7 +19,7 @@ export interface RunGround {
   onToolFailure(name: string, error: unknown, run?: number): void;
   /** Span of the job. */
   span: TraceSpan;
-  /** Without a broker: each run has its own. */
+  /** Without a broker: each run of a session has its own. */
   traffic: Omit<CallTraffic, 'broker'>;
 }
 

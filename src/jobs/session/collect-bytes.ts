@@ -8,7 +8,7 @@ export function collectBytes(maxBytes: number, whole: (bytes: Buffer) => void): 
   return {
     data(chunk) {
       size += chunk.length;
-      if (size > maxBytes) throw new Error(`Cannot take a stream of a session: over ${maxBytes} bytes.`);
+      if (size > maxBytes) throw new Error(`a stream of more than ${maxBytes} bytes`);
       addPiece(pieces, chunk);
     },
     end: () => whole(Buffer.concat(pieces)),

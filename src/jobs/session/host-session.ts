@@ -34,7 +34,7 @@ import { KEPT_ROWS } from '../../tools/calls/call-rows.ts';
 /** The calls of all runs of a session together. */
 interface SessionCalls {
   add(rows: readonly CallRow[], totals: Readonly<Record<string, CallTotal>>): void;
-  /** The first thousand. */
+  /** The first thousand calls. */
   readonly rows: CallRow[];
   readonly totals: Record<string, CallTotal>;
 }
@@ -65,7 +65,7 @@ export interface HostSession {
   face(ended: Promise<JobResult>): HostedSession;
 }
 
-/** Omitted files that a diagnostic names. */
+/** Most omitted files that a diagnostic names. */
 const NAMED_OMITTED = 20;
 const SILENT: EmitEvent = () => Promise.resolve();
 
@@ -222,7 +222,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     const number = (runs += 1);
     const { signal } = runOptions;
     const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
-    // The first run in line waits for none.
+    // The first run in line waits for no other.
     const before = waiting === 1 ? undefined : turn;
     const work = (async () => {
       try {

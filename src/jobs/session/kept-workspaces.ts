@@ -13,7 +13,7 @@ export interface KeptWorkspaces {
    * @throws SkillcellError `state.write-failed`
    */
   keep(sessionId: string, archive: Uint8Array): UnpublishedWorkspace;
-  /** Claims for one session of one process. @throws SkillcellError `session.unknown` if no workspace is kept, or it is claimed */
+  /** Claims a workspace for one session of one process. @throws SkillcellError `session.unknown` if no workspace is kept, or it is claimed */
   claim(sessionId: string): ClaimedWorkspace;
 }
 
@@ -51,7 +51,7 @@ export function openKeptWorkspaces(stateDir: string): KeptWorkspaces {
       if (claimed !== undefined) return claimed;
       throw new SkillcellError(
         'session.unknown',
-        `Cannot resume the session: no workspace of it is kept, or another session goes on with it, got ${sessionId}.`,
+        `Cannot resume the session: no workspace of it is kept, or another session has resumed it, got ${sessionId}.`,
       );
     },
   };

@@ -47,7 +47,7 @@ export function readDescriptions(skill: string, given: unknown): DescribedTool[]
     const measured = measureJson(input ?? null, MAX_SCHEMA);
     if (typeof (input ?? {}) !== 'object' || Array.isArray(input))
       return fail(`the schema of its tool ${shown} is no map`);
-    if ('fault' in measured) return fail(`the schema of its tool ${shown} is not acceptable, got ${measured.fault}`);
+    if ('fault' in measured) return fail(`the schema of its tool ${shown} is not acceptable: ${measured.fault}`);
     if (ids.has(id)) {
       const message = `Cannot load the code of ${skill}: it has two tools of the same name, got ${id}.`;
       throw new SkillcellError('skill-code.name-conflict', message);

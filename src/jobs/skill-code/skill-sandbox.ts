@@ -292,7 +292,7 @@ function requireSendable(order: object): void {
   }
 }
 
-/** Why a driver ended that should not end by itself. */
+/** The reason why a driver ended by itself. It serves until it is killed, so every such end is a failure. */
 function endOf({ outcome, limit, exitCode, signal, stderr }: JobResult): string {
   if (outcome === 'out_of_memory') return 'it ran out of memory';
   if (outcome === 'limit') return `it went over its limit of ${limit ?? 'something'}`;

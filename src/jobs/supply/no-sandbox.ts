@@ -33,7 +33,7 @@ export function noSandbox(
   const wanted = runners.filter(({ name }) => runner === 'auto' || runner === name);
   if (wanted.length === 0) {
     const names = runners.map(({ name }) => name).join(', ');
-    const message = `Cannot start a sandbox: there is no such runner, got ${printablePath(runner)} instead of ${names}.`;
+    const message = `Cannot start a sandbox: there is no runner ${printablePath(runner)} here, only ${names}.`;
     return new SkillcellError('runner.unavailable', message);
   }
   const errors = [...new Map(refusals.map(({ error }) => [error.message, error])).values()];
@@ -42,7 +42,7 @@ export function noSandbox(
   const least = isolation ?? DEFAULT_ISOLATION;
   const reasons =
     errors.length === 0
-      ? `: no runner here has it, got ${runner}.`
+      ? `: no runner here has this level, got ${runner}.`
       : `. ${errors.map(({ message }) => message).join(' ')}`;
   const message = `Cannot start a sandbox at level ${least}${least === 'kernel' ? '' : ' or better'}${reasons}`;
   // A job that names a level must not be advised to use a weaker one.

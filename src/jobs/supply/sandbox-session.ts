@@ -52,7 +52,8 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       const message = parsed.data;
       if (message.type === 'rehearsed') return rehearsed?.();
       if (message.type !== 'ready') return handlers?.message(message);
-      if (message.protocol !== PROTOCOL_VERSION) throw new Error(`protocol version ${message.protocol}`);
+      if (message.protocol !== PROTOCOL_VERSION)
+        throw new Error(`a ready message of protocol version ${message.protocol}`);
       startMs ??= performance.now() - startedAt;
       becomeReady();
     },

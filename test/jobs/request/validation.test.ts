@@ -188,7 +188,7 @@ describe('an invalid job is refused before anything starts', () => {
     ['a field', { [unseen]: 'x' }, `there is no field ${shown}, got "x".`],
     ['a limit', { limits: { [unseen]: 1 } }, `there is no field limits[${shown}], got 1.`],
     ['a value', { isolation: unseen }, `got ${shown}.`],
-    ['a runner', { runner: unseen }, String.raw`there is no such runner, got a\u{202e}\x0a\x1b[31m\x9b`],
+    ['a runner', { runner: unseen }, String.raw`there is no runner a\u{202e}\x0a\x1b[31m\x9b`],
     ['an output', { output: `/dev/null/${unseen}` }, String.raw`got /dev/null/a\u{202e}\x0a\x1b[31m\x9b`],
     ['a source', { stdin: { source: `/nowhere/${unseen}` } }, String.raw`got /nowhere/a\u{202e}\x0a\x1b[31m\x9b`],
     ['a reference', { skills: { refs: [unseen] } }, `got ${shown}.`],
@@ -288,6 +288,6 @@ describe('input files of the host', () => {
     const files = ['a', 'b'].map((destination) => ({ destination, bytes: Buffer.alloc(700 * 1024) }));
     const error = await refusal({ code, files, limits: { workspaceMib: 1 } });
     expect(error).toMatchObject({ code: 'file.unreadable' });
-    expect(error.message).toContain('got b');
+    expect(error.message).toContain('up to b: together');
   });
 });

@@ -57,7 +57,7 @@ describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
     const refused = run({ 'table.csv': 'a,b\n' }, { output });
     await expect(refused).rejects.toMatchObject({
       code: 'artifact.write-failed',
-      message: expect.stringContaining(`${code}, got "table.csv"`) as string,
+      message: `Cannot write the artifact "table.csv" to the output folder of the job: ${code}.`,
     });
     expect(elapsedMs()).toBeLessThan(20_000);
   });
@@ -224,7 +224,7 @@ it('artifacts that do not fit on a full disk fail the job as our error, and are 
     const full = orchestrator.exec({ ...job, code: writes({ 'large.txt': 'x'.repeat(100_000) }) });
     await expect(full).rejects.toMatchObject({
       code: 'artifact.write-failed',
-      message: expect.stringContaining('ENOSPC, got "large.txt"') as string,
+      message: 'Cannot write the artifact "large.txt" to the output folder of the job: ENOSPC.',
     });
     expect(readdirSync(folder)).toEqual(['fits.txt']);
   } finally {
