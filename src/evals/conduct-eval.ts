@@ -65,7 +65,7 @@ export async function conductEval(options: ConductOptions): Promise<ConductedEva
 
 /**
  * Orders the runs: each round has every eval once on each side, evals and sides in random order. Changes over time, such as a service that is
- * slow in the evening, thus affect both sides alike, and an interrupted evaluation is almost even.
+ * slow in the evening, thus affect both sides alike, and an interrupted evaluation has almost as many runs on one side as on the other.
  */
 export function scheduleRuns(
   evals: number,

@@ -64,7 +64,7 @@ export interface EvalSideReport {
 export interface EvalDifference {
   /** From -1 to 1. */
   value: number;
-  /** 95 % interval. It reaches zero if the test leaves a difference open, and ends at zero at most if the test finds one. */
+  /** 95 % interval. It holds zero if the test finds no difference; if the test finds one, zero is at most its end. */
   low: number;
   high: number;
   /** How often chance alone makes a difference this large, in either direction. */

@@ -159,7 +159,7 @@ async function judge(
 async function outcomeOf({ check }: Assertion, product: RunProduct): Promise<AssertionOutcome> {
   if (check === undefined) return { status: 'unchecked' };
   const { outcome, error } = product.result;
-  // A program that did not succeed has no result: its output would pass each assertion that forbids something.
+  // A program that did not succeed fails each assertion. Its missing output would pass those that forbid something.
   if (outcome !== 'succeeded')
     return {
       status: 'failed',

@@ -3,7 +3,7 @@ import type { EvalSkills } from './plan/eval-skills.ts';
 import type { ObservedRequest } from './observe-model.ts';
 
 /**
- * Says why a run does not count for its side: a run with the skill has it in every prompt, byte for byte, and in its sandbox; a run without it
+ * Gives the reason why a run does not count for its side: a run with the skill has it in every prompt, byte for byte, and in its sandbox; a run without it
  * has it in none. The report of the sandbox is compared with the block that the host rendered, and with the requests that the model really got.
  *
  * @returns undefined if the run counts
@@ -17,7 +17,7 @@ export function sideFault(
   if (requests.length === 0) return 'no model was asked';
   const asked = new Set(requests.map(({ promptSha256 }) => promptSha256));
   const strange = codegen?.attempts.find(({ promptSha256 }) => !asked.has(promptSha256));
-  if (strange !== undefined) return `the sandbox reports a prompt that no model was asked, got ${strange.promptSha256}`;
+  if (strange !== undefined) return `the sandbox reports a prompt that no model got, ${strange.promptSha256}`;
   const holding = requests.filter(({ system }) => system.includes(block.text)).length;
   if (!withSkill) {
     if (holding > 0 || skills.active.includes(skill.id)) return `${skill.id} was there`;

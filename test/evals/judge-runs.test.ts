@@ -91,7 +91,7 @@ describe('judgeRuns()', () => {
       'more runs are needed',
       runs([1, 1, 1], [0, 0, 0]),
       { runs: 3 },
-      'with 3 runs of each eval any difference could be chance, it takes 4',
+      'with 3 runs of each eval, any difference could be chance; 4 are needed',
     ],
   ])('leaves the question open if %s', (_what, results, fields, reason) => {
     expect(judge(results, fields)).toMatchObject({ verdict: 'could-not-measure', reason });

@@ -35,7 +35,7 @@ describe('sideFault()', () => {
     [
       'the sandbox reports another prompt',
       { attempts: ['0', '7'] },
-      'the sandbox reports a prompt that no model was asked, got 7',
+      'the sandbox reports a prompt that no model got, 7',
     ],
   ])('does not count a run with the skill if %s', (_what, run, reason) => {
     expect(fault(true, run)).toBe(reason);

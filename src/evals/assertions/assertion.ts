@@ -18,7 +18,7 @@ export interface Assertion {
   check?: AssertionCheck;
 }
 
-/** Thrown when a check cannot be made: then the assertion neither holds nor fails. */
+/** Thrown when a check cannot be made. Its assertion then neither passes nor fails. */
 export class CheckUnmade extends Error {
   override readonly name = 'CheckUnmade';
 }

@@ -122,7 +122,7 @@ function wholeNumber(given: unknown): string {
   return Number.isSafeInteger(given) ? String(given) : '';
 }
 
-/** On some disks names must differ by more than their case. */
+/** Ids become names of folders, and some disks ignore the case of names. */
 function checkIds(evals: readonly EvalSpec[]): void {
   const ids = evals.map((spec) => String(spec.id).toLowerCase());
   const again = ids.findIndex((each, index) => ids.indexOf(each) !== index);

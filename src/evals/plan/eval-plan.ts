@@ -39,7 +39,7 @@ export async function readEvalPlan(
   compileProgram: CompileProgram,
 ): Promise<EvalPlan> {
   const bytes = tree.get(EVAL_FILE)?.bytes;
-  if (bytes === undefined) throw evalFault('the skill', `has no such file, got ${skill.id}`);
+  if (bytes === undefined) throw evalFault(`the skill ${skill.id}`, 'has no such file');
   const { skill_name: name, evals: specs } = parseEvalFile(bytes);
   const definition = findLanguage(language);
   // The job refuses an unknown language, before a model is asked.
@@ -55,10 +55,10 @@ export async function readEvalPlan(
     });
   }
   const names = [skill.skillId, skill.id, skill.name, skill.fields.name];
-  const other = name === undefined || names.includes(name);
+  const isSame = name === undefined || names.includes(name);
   return {
     evals,
-    notes: other ? [] : [`${EVAL_FILE} names the skill ${quotedText(name)}, but this is ${skill.id}.`],
+    notes: isSame ? [] : [`${EVAL_FILE} names the skill ${quotedText(name)}, but this is ${skill.id}.`],
   };
 }
 

@@ -40,7 +40,7 @@ export function evalSkills(all: SkillsSubsystem, ref: string, options: EvalConsu
   requireLoadable(rows, consumer, []);
   const skill = skills.find(({ id }) => id === rows[0]?.id);
   if (skill === undefined)
-    throw new SkillcellError('internal.fault', `Cannot evaluate the skill: it is gone, got ${ref}.`);
+    throw new SkillcellError('internal.fault', `Cannot evaluate the skill ${JSON.stringify(ref)}: it is gone.`);
   const without = `${consumer.slice(0, 100)}:without`;
   const library = new SkillsSubsystem({
     skills: all.skills.filter((each) => skills.includes(each)).map(withoutEvals),
@@ -54,7 +54,7 @@ export function evalSkills(all: SkillsSubsystem, ref: string, options: EvalConsu
   });
   const block = library.buildSkillsInstructionBlock({ ...who, refs: [skill.id] });
   if (!library.loadSkill(skill.id, who).text) {
-    const message = `Cannot evaluate the skill: it has no instructions that a prompt could hold, got ${skill.id}.`;
+    const message = `Cannot evaluate the skill ${skill.id}: it has no instructions that a prompt could hold.`;
     throw new SkillcellError('eval.invalid', message, {
       hint: 'Write instructions below the frontmatter of its SKILL.md.',
     });

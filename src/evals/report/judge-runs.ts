@@ -4,7 +4,7 @@ import { compareSides } from '../statistics/compare-sides.ts';
 import { smallestPValue } from '../statistics/permutation-test.ts';
 import { mean, type ScoredEval } from '../statistics/scored-eval.ts';
 
-/** Above this p-value a difference counts as chance. */
+/** A difference with a larger p-value counts as chance. */
 const ALPHA = 0.05;
 
 /** The context of a judgement. */
@@ -28,8 +28,8 @@ export interface JudgedRuns {
 }
 
 /**
- * Judges runs by a test that keeps its error rate for any number of runs. A run is one observation, however many assertions it has; runs that were
- * not measured leave the question open.
+ * Judges runs by a test that keeps its error rate for any number of runs. A run is one observation, however many assertions it has; with runs that were
+ * not measured, there is no verdict.
  */
 export function judgeRuns(results: readonly EvalRun[], judgement: RunJudgement): JudgedRuns {
   const { evals, sides, seed } = judgement;
@@ -79,7 +79,7 @@ function unmeasured(
   if (scored.length === 0) return 'no assertion can be checked by code';
   const needed = runsNeeded(scored.length);
   if (runs >= needed) return undefined;
-  return `with ${runs} ${runs === 1 ? 'run' : 'runs'} of each eval any difference could be chance, it takes ${needed}`;
+  return `with ${runs} ${runs === 1 ? 'run' : 'runs'} of each eval, any difference could be chance; ${needed} are needed`;
 }
 
 /** A side in the words of a sentence. */

@@ -14,8 +14,8 @@ export interface DifferenceInterval {
 }
 
 /**
- * Compares two sides. The test decides whether there is a difference, since it is exact. The interval reaches zero if the test leaves a difference
- * open, and ends at zero if the test finds one, so that the two never contradict each other.
+ * Compares two sides. The test decides whether there is a difference, since it is exact. The interval follows it, so that the two never
+ * contradict each other: it holds zero if the test finds no difference; if the test finds one, the interval is cut off at zero.
  *
  * @param alpha the error of the test
  */
@@ -27,8 +27,7 @@ export function compareSides(evals: readonly ScoredEval[], random: SeededRandom,
 }
 
 /**
- * A 95 % interval of the difference of two pass rates, with evals as strata: differences in difficulty between evals are no noise of the
- * skill. After Agresti and Caffo (2000, doi:10.1080/00031305.2000.10474560) one passed run and one failed run are added to each side, here
+ * A 95 % interval of the difference of two pass rates, with evals as strata: evals of different difficulty add nothing to the variance. After Agresti and Caffo (2000, doi:10.1080/00031305.2000.10474560) one passed run and one failed run are added to each side, here
  * in equal parts to every eval; without them, runs with equal scores would seem certain. For scores between 0 and 1 their own variance
  * stands in place of a proportion's. A test measures its coverage.
  */

@@ -90,7 +90,7 @@ describe('skillcell skills eval', () => {
     const text = (path: string): string => readFileSync(join(cwd, path), 'utf8');
     expect(JSON.parse(text('again/summary.json'))).toEqual(report);
     expect(text('out/summary.json')).toBe(text('again/summary.json'));
-    expect(shown.stderr).toBe(`${text('out/table.txt')}all of it: ${join(cwd, 'again')}\n`);
+    expect(shown.stderr).toBe(`${text('out/table.txt')}written to ${join(cwd, 'again')}\n`);
     const files = readdirSync(join(cwd, 'out/runs/length')).toSorted();
     expect(files).toEqual(['with', 'without'].flatMap((side) => [1, 2, 3, 4].map((number) => `${side}-${number}`)));
     for (const file of files) {
@@ -116,10 +116,10 @@ describe('skillcell skills eval', () => {
     const run = await runMain([...FLAGS, '--runs', '1', '--aa'], { cwd, env, terminal: true });
     expect(run.code).toBe(1);
     expect(run.stderr).toContain('run 1 of 2: length, with 1: 2 of 2 passed\n');
-    expect(run.stderr).toContain('public.units: could-not-measure (with 1 run of each eval any difference could be');
+    expect(run.stderr).toContain('public.units: could-not-measure (with 1 run of each eval, any difference could be');
     const [folder = ''] = readdirSync(join(cwd, 'skillcell-out'));
     expect(folder).toMatch(/^eval-/);
-    expect(run.stderr).toContain(`all of it: ${join(cwd, 'skillcell-out', folder)}\n`);
+    expect(run.stderr).toContain(`written to ${join(cwd, 'skillcell-out', folder)}\n`);
     expect(existsSync(join(cwd, 'skillcell-out', folder, 'runs/length/again-1/answer-1.md'))).toBe(true);
   });
 

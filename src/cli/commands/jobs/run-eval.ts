@@ -182,7 +182,7 @@ async function tell(
   }
   if (json) await output.json(document);
   else for (const line of lines) await output.note(line);
-  if (!json && folder !== undefined) await output.note(`all of it: ${folder}`);
+  if (!json && folder !== undefined) await output.note(`written to ${folder}`);
 }
 
 /** Between equal sides (`--aa`) a difference is chance, not a fault of the skill. */
