@@ -27,7 +27,7 @@ import { createSkillTools } from './skill-tools.ts';
  * skills. Tools of yours that name `run_code` as their caller, by `experimental_toolCallers`, are called by the programs, through all checks of
  * the tools of a job.
  *
- * @param orchestrator runs the programs; its `approve` is asked for calls of tools with `needsApproval`, and the SDK's `toolApproval` for none
+ * @param orchestrator runs the programs; its `approve` is asked for calls of tools with `needsApproval`; the SDK's `toolApproval` does not apply to them
  * @param options options of the programs, and of the output for the model
  * @returns the tools, for `generateText`, `streamText` and agents
  * @throws SkillcellError `options.invalid`
@@ -97,7 +97,7 @@ function sessionRunner(orchestrator: Orchestrator, settings: SandboxToolsSetting
     : createGivenSessionRunner(session, settings);
 }
 
-/** Our tools that programs may call, as far as they are known before there is a job. */
+/** Tools that programs may call besides the bound ones, as far as they are known before there is a job. */
 function chosenTools(
   { tools: ofHost, skills }: Orchestrator,
   { tools: asked, consumer }: SandboxToolsSettings,

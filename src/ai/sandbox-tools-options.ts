@@ -24,16 +24,16 @@ export interface SandboxToolsOptions extends Pick<
   skills?: string[];
   /** The consumer whose policy applies to skills. @default 'solver.codegen' */
   consumer?: string;
-  /** Tools of the orchestrator that programs may call, by id or pattern, and tools of ours. @default none */
+  /** Tools of the orchestrator that programs may call, by id or pattern, and further tools by `defineTool`. @default none */
   tools?: NonNullable<JobOptions['tools']>;
   /**
-   * `always`: the orchestrator's `approve` is asked for each call of a tool that is bound to `run_code`. The SDK tells a caller nothing of its `toolApproval`, which
-   * therefore stops none of them. @default it is asked for tools with `needsApproval`
+   * `always`: the orchestrator's `approve` is asked for each call of a tool that is bound to `run_code`. The SDK does not tell `run_code` about
+   * `toolApproval`, which therefore stops none of these calls. @default `approve` is asked for tools with `needsApproval`
    */
   approval?: 'always';
   /**
    * `false`: each program has a sandbox of its own. `true`: all programs run in one session, which is opened for the first one and ends with the tools;
-   * definitions of one are there for the next. A session: programs run in it, and its opener ends it. @default false
+   * definitions of one program are visible to the next. A session: programs run in it, and the caller who opened it ends it. @default false
    */
   session?: boolean | Session;
   /** Whether the model sees pictures that programs display in a session. Its service must accept pictures from tools. @default false */
@@ -85,7 +85,10 @@ export function readSandboxToolsOptions(given: SandboxToolsOptions): SandboxTool
   checkOptions(optionsSchema, given, { action: ACTION });
   const fixed = isSession(given.session) ? OF_SESSION.find((name) => given[name] !== undefined) : undefined;
   if (fixed !== undefined)
-    throw new SkillcellError('options.invalid', `Cannot ${ACTION}: ${fixed} is the session's own, got both.`);
+    throw new SkillcellError(
+      'options.invalid',
+      `Cannot ${ACTION}: ${fixed} must be left out, because the given session has its own.`,
+    );
   return {
     ...given,
     language: given.language ?? DEFAULT_LANGUAGE,

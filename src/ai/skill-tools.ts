@@ -30,7 +30,7 @@ type SkillTools = Required<Pick<SandboxTools, 'list_skills' | 'search_skills' | 
 /** Calls one of the tools of skills that jobs have. */
 type Call = <Output>(id: string, input: unknown) => Promise<Output>;
 
-/** Answers come from memory, so no signal needs to abort them. */
+/** Skills are fetched before a call, so that its answer comes from memory and no signal needs to abort it. */
 const AROUND = { context: undefined, signal: new AbortController().signal, jobId: '', attempt: 1 };
 
 /** Makes the tools by which a model finds and reads the skills that the consumer may have. */
@@ -126,7 +126,7 @@ function notesOf(found: readonly (string | undefined)[]): { notes?: string[] } {
   return notes.length === 0 ? {} : { notes };
 }
 
-/** As many whole lines as fit, so that the reader goes on with the next one; if the first line does not fit, its beginning. */
+/** As many whole lines as fit, so that the reader can go on with the next line. If the first line does not fit, its beginning. */
 function cutLines(text: string, characters: number): CutLines {
   if (text.length <= characters)
     return { text, count: text.split('\n').length - (text.endsWith('\n') ? 1 : 0), isParted: false };

@@ -64,7 +64,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
   const filesOf = (mount: MountName): MountedFiles => {
     const files = mounts.get(mount);
     if (files !== undefined) return files;
-    throw new SkillcellError('file.unreadable', `Cannot find the file: there is no such mount here, got ${mount}.`);
+    throw new SkillcellError('file.unreadable', `Cannot find the file: this backend has no mount ${mount}.`);
   };
 
   /** The file of a path, else the file of the path with `.md`. */
@@ -237,7 +237,7 @@ function linesOf(text: string, { offset = 0, limit }: LineRange): string {
 
 /**
  * Tells whether a pattern matches a whole path. `*` matches any characters of one name, `?` one character, and a name `**` any number of
- * names. Takes time linear in names × names.
+ * names. The time grows with the number of names in the pattern times the number of names in the path.
  */
 function matchPath(pattern: string, path: string): boolean {
   const parts = pattern.split('/');

@@ -25,26 +25,25 @@ export async function editFile(
   { read, write }: { read: MountedFiles['read']; write: NonNullable<MountedFiles['write']> },
   { find, replace, all = false, path, below, signal }: FileEdit,
 ): Promise<number> {
-  const refused = (what: string, got: string): SkillcellError =>
-    new SkillcellError('file.unreadable', `Cannot edit ${quotedText(path)}: ${what}, got ${got}.`);
-  if (find === '') throw refused('there is no text to look for', '""');
+  const refused = (reason: string): SkillcellError =>
+    new SkillcellError('file.unreadable', `Cannot edit ${quotedText(path)}: ${reason}.`);
+  if (find === '') throw refused('the text to find is empty');
   for (let tries = 0; tries < TRIES; tries += 1) {
     const file = await read(below, signal);
-    if (file?.etag === undefined) throw refused('there is no such file', quotedText(path));
+    if (file?.etag === undefined) throw refused('there is no such file');
     const decoded = decodeText(file.content, READ_LIMIT);
-    if (!('text' in decoded)) throw refused('it is no text file', `${file.content.length} bytes`);
+    if (!('text' in decoded)) throw refused('it is a binary file');
     // The text with its own line ends, so that the rest of the file stays unchanged.
     const parts = Buffer.from(file.content).toString('utf8').split(find);
     const count = parts.length - 1;
-    if (count === 0) throw refused('it does not hold the text', quotedText(find));
-    if (count > 1 && !all)
-      throw refused('it holds the text more than once; ask for all, or for a longer text', `${count} times`);
+    if (count === 0) throw refused(`it does not hold the text ${quotedText(find)}`);
+    if (count > 1 && !all) throw refused(`it holds the text ${count} times; ask for all, or for a longer text`);
     const content = Buffer.from(parts.join(replace));
-    if (content.length > READ_LIMIT) throw refused(`the limit is ${READ_LIMIT} bytes`, `${content.length}`);
+    if (content.length > READ_LIMIT) throw refused(`the limit is ${READ_LIMIT} bytes, got ${content.length}`);
     if ((await write(below, content, { etag: file.etag }, signal)) !== undefined) return count;
   }
   throw new SkillcellError(
     'store.conflict',
-    `Cannot edit the file: others write to it all the time, got ${quotedText(path)}.`,
+    `Cannot edit ${quotedText(path)}: another writer changed it during each of ${TRIES} attempts.`,
   );
 }

@@ -41,7 +41,7 @@ export function prefixFiles(access: S3Access, prefix: string, writable: boolean)
       }
       throw new SkillcellError(
         'store.changed',
-        `Cannot read the file: it is written to all the time, got ${quotedText(path)}.`,
+        `Cannot read ${quotedText(path)}: a writer changed it during each of ${READS} attempts.`,
       );
     },
   };

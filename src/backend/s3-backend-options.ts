@@ -60,7 +60,7 @@ const schema = z.strictObject({
   ),
 });
 
-/** Names at the top of a bucket that are not names of users. */
+/** Names of folders at the top of a bucket that no user or company may have. */
 const TAKEN = new Set(['threads', 'tickets']);
 
 /**
@@ -88,7 +88,7 @@ export function readPrefixes(options: S3BackendOptions): BackendPrefixes {
     (other) => other !== undefined && prefixes.company !== undefined && overlaps(other, prefixes.company),
   );
   if (shared !== undefined) {
-    const message = `Cannot open the backend: the company's skills are not the user's, got ${prefixes.company} and ${shared}.`;
+    const message = `Cannot open the backend: the prefix of the company must not overlap with another one, got ${prefixes.company} and ${shared}.`;
     throw new SkillcellError('options.invalid', message);
   }
   return prefixes;
@@ -99,8 +99,8 @@ function overlaps(a: string, b: string): boolean {
 }
 
 /** Checks the first name of a key. */
-function ownerName(name: string, what: string): string {
-  if (!TAKEN.has(checkedName(name, what))) return name;
-  const message = `Cannot open the backend: ${what} is the name of a folder for threads or tickets, got ${name}.`;
+function ownerName(name: string, field: string): string {
+  if (!TAKEN.has(checkedName(name, field))) return name;
+  const message = `Cannot open the backend: ${field} must not be the name of the folder of threads or tickets, got ${name}.`;
   throw new SkillcellError('store.key-invalid', message);
 }

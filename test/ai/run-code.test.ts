@@ -425,7 +425,10 @@ describe('createSandboxTools', () => {
     [{ limits: { runTimeoutMs: 0 } }, 'limits.runTimeoutMs'],
     [{ consumer: '' }, 'consumer must be an id'],
     [{ approval: 'never' }, 'approval must be'],
-    [{ approval: 'always', session: { run: () => undefined } }, "approval is the session's own, got both"],
+    [
+      { approval: 'always', session: { run: () => undefined } },
+      'approval must be left out, because the given session has its own',
+    ],
   ])('refuses %j', (options, message) => {
     expect(() => createSandboxTools(orchestrator, options as never)).toThrow(message);
     expect(() => createSandboxTools(orchestrator, options as never)).toThrow('Cannot create tools of a sandbox: ');

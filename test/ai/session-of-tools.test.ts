@@ -122,7 +122,7 @@ describe('the session of tools', () => {
       outputs: [
         {
           value: 'undefined',
-          notes: ['The session before had ended: nothing of earlier programs is there, nor are their files.'],
+          notes: ['The earlier session has ended: definitions and files of earlier programs are gone.'],
         },
       ],
     });
@@ -152,9 +152,9 @@ describe('the session of tools', () => {
     await expect(runAll(tools, ['1'], { next })).rejects.toThrow(
       'Cannot bind tools to run_code: a session has the tools that it was opened with, got next.',
     );
-    expect(() => createSandboxTools(orchestrator, { session, skills: ['a'] })).toThrow("skills is the session's own");
+    expect(() => createSandboxTools(orchestrator, { session, skills: ['a'] })).toThrow('skills must be left out');
     expect(() => createSandboxTools(orchestrator, { session, env: { A: 'b' } })).toThrow(
-      "Cannot create tools of a sandbox: env is the session's own, got both.",
+      'Cannot create tools of a sandbox: env must be left out, because the given session has its own.',
     );
   });
 

@@ -1,4 +1,4 @@
-/** The part of the kept characters that the beginning gets: errors mostly stand at the end. */
+/** The share of the kept characters for the beginning. The rest is for the end, where errors mostly stand. */
 const BEGINNING = 0.6;
 
 /** A text that was kept whole, or only its beginning. */

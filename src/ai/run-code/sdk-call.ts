@@ -34,7 +34,7 @@ export async function sdkCall(
 }
 
 function unfit(name: string, fault: string): SkillcellError {
-  const message = `Cannot run code: toolsContext.run_code does not fit the context of ${name}, got ${fault}.`;
+  const message = `Cannot run code: toolsContext.run_code does not fit the context of ${name}: ${fault}.`;
   const hint = 'Give run_code, by toolsContext, a context that fits all tools that its programs call.';
   return new SkillcellError('options.invalid', message, { hint });
 }

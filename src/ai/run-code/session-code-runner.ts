@@ -26,7 +26,7 @@ interface Opened {
 /** The tools of the call whose program runs: the session's tools forward to them. */
 type Current = ReadonlyMap<string, Tool>;
 
-const NEW_SESSION = 'The session before had ended: nothing of earlier programs is there, nor are their files.';
+const NEW_SESSION = 'The earlier session has ended: definitions and files of earlier programs are gone.';
 
 /** Runs all programs in one session, which is opened for the first of them. */
 export function createSessionCodeRunner(orchestrator: Orchestrator, settings: SandboxToolsSettings): SessionCodeRunner {

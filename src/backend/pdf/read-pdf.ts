@@ -46,7 +46,7 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
     async read(document, path, signal) {
       if (closed) {
         const hint = 'Open another backend.';
-        const message = `Cannot take the text out of the PDF: its reader was closed, got ${quotedText(path)}.`;
+        const message = `Cannot extract the text of the PDF ${quotedText(path)}: its reader was closed.`;
         throw new SkillcellError('orchestrator.closed', message, { hint });
       }
       if (!isPdf(document)) throw unreadable(document.length === 0 ? 'it is empty' : 'it is no PDF', path);
@@ -89,13 +89,13 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
   };
 }
 
-/** Whether it begins as readers of PDFs accept it: about a thousand other bytes may come first. */
+/** Whether the beginning holds the mark of a PDF. Readers of PDFs accept about a thousand other bytes before it. */
 export function isPdf(content: Uint8Array): boolean {
   return Buffer.from(content.subarray(0, 1_024)).includes('%PDF-');
 }
 
 function unreadable(reason: string, path: string): SkillcellError {
-  const message = `Cannot take the text out of the PDF: ${reason}, got ${quotedText(path)}.`;
+  const message = `Cannot extract the text of the PDF ${quotedText(path)}: ${reason}.`;
   return new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
 }
 
@@ -105,7 +105,7 @@ function said(stderr: string): string {
   return line === '' ? 'no reason is given' : visibleText(line);
 }
 
-/** Name and version of the extractor: another version extracts other texts. */
+/** Name and version of the extractor: another version may extract another text. */
 function maker(): string {
   const manifest = readFileSync(join(unpdfFolder(), '..', 'package.json'), 'utf8');
   return `unpdf-${(JSON.parse(manifest) as { version: string }).version}`;

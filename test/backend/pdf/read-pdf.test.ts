@@ -77,7 +77,7 @@ describe('the reader of PDFs', () => {
     for (const [document, reason] of cases)
       await expect(read(Buffer.from(document))).rejects.toMatchObject({
         code: 'file.unreadable',
-        message: `Cannot take the text out of the PDF: ${reason}, got "/skills/a/b/form.pdf".`,
+        message: `Cannot extract the text of the PDF "/skills/a/b/form.pdf": ${reason}.`,
       });
     expect(jobs).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe('the reader of PDFs', () => {
     requireLevel(context, 'namespace');
     await expect(read(pdfDocument([shown('hidden')], { hasPassword: true }))).rejects.toMatchObject({
       code: 'file.unreadable',
-      message: 'Cannot take the text out of the PDF: it has a password, got "/skills/a/b/form.pdf".',
+      message: 'Cannot extract the text of the PDF "/skills/a/b/form.pdf": it has a password.',
     });
   });
 
@@ -95,7 +95,7 @@ describe('the reader of PDFs', () => {
     const endless = pdfDocument(['q Q '.repeat(10_000_000)]);
     await expect(read(endless, { timeoutMs: 1_500, memoryMib: 1_024 })).rejects.toMatchObject({
       code: 'file.unreadable',
-      message: 'Cannot take the text out of the PDF: reading it takes more than 1500 ms, got "/skills/a/b/form.pdf".',
+      message: 'Cannot extract the text of the PDF "/skills/a/b/form.pdf": reading it takes more than 1500 ms.',
     });
   });
 
@@ -105,7 +105,7 @@ describe('the reader of PDFs', () => {
     await expect(read(bomb, { memoryMib: 192 })).rejects.toMatchObject({
       code: 'file.unreadable',
       message:
-        'Cannot take the text out of the PDF: reading it takes more than 192 MiB of memory, got "/skills/a/b/form.pdf".',
+        'Cannot extract the text of the PDF "/skills/a/b/form.pdf": reading it takes more than 192 MiB of memory.',
     });
   });
 
@@ -145,7 +145,7 @@ describe('the reader of PDFs', () => {
     await reader.close();
     await expect(reader.read(pdfDocument([shown('late')]), 'late.pdf')).rejects.toMatchObject({
       code: 'orchestrator.closed',
-      message: 'Cannot take the text out of the PDF: its reader was closed, got "late.pdf".',
+      message: 'Cannot extract the text of the PDF "late.pdf": its reader was closed.',
     });
   });
 });
