@@ -3,7 +3,7 @@ import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client'
 import { ToolCallError } from '../../tools/define/tool-errors.ts';
 import type { LoadedSdk } from './transport/load-sdk.ts';
 
-/** No limit here: the broker has a clock for each call. */
+/** No limit of its own: the broker ends each call in time. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Repeats of a call that a server may ask for, as in the clients of the official SDKs, and the pause before each. */
 const MAX_REPEATS = 10;

@@ -48,7 +48,7 @@ export interface McpTools extends AsyncDisposable {
 }
 
 /**
- * Connects to MCP servers, of both protocol eras, and makes tools of theirs: `alias.name`. They pass through all checks of tools.
+ * Connects to MCP servers, of both protocol eras, and wraps their tools as `alias.name`. All checks of tools apply to them.
  * A server that ends is started again by a later call; all servers that were started end with this process.
  *
  * @param servers by alias: `{ command, args, env, cwd }` for a program, `{ url, headers }` for streamable HTTP

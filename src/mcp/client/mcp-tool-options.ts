@@ -3,7 +3,7 @@ import { checkOptions } from '../../contracts/checks/check-options.ts';
 
 /** Options of all tools of MCP servers. */
 export interface McpToolOptions {
-  /** Calls that need an approval: all, those of tools that do not say that they only read, or none. @default 'never' */
+  /** Calls that need an approval: all, those of tools without `readOnlyHint`, or none. @default 'never' */
   readonly approval?: 'always' | 'write' | 'never';
   /** Time of one call, in milliseconds. @default 60,000 */
   readonly timeoutMs?: number;

@@ -17,10 +17,10 @@ const MAX_PAGES = 100;
 /** Bytes of the JSON of all its tools. */
 const LIST_BYTES = 8 * 1024 * 1024;
 
-/** The shortest part of a text that counts as secret if only some of the text is: `Bearer` in front of a token is not secret, nor is a port. */
+/** Least length of a part of a secret value that counts as secret by itself. `Bearer` before a token is shorter, and so is a port. */
 const PART = 8;
 
-/** The first and the longest pause between the end of a server and its next start. The pause doubles until a call is answered. */
+/** The first and the longest pause between the end of a server and its next start. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 /** A call waits for its server to start again, but not for a longer pause than this. */
@@ -54,7 +54,7 @@ export class ServerConnection {
     this.secrets = secretsOf(options.server);
   }
 
-  /** Whether arguments are sent as headers too, if a tool asks for it: by HTTP, in the newer protocol. */
+  /** Whether a tool may ask for arguments as headers: over HTTP, in the newer protocol. */
   get sendsHeaders(): boolean {
     return this.#era === 'modern' && isAddress(this.#options.server);
   }

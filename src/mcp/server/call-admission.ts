@@ -28,7 +28,7 @@ export function createCallAdmission(): CallAdmission {
       const mostCalls = MOST_CALLS + (givesRoom ? KEPT_CALLS : 0);
       const mostBytes = MOST_BYTES + (givesRoom ? KEPT_BYTES : 0);
       if (calls >= mostCalls || bytes + size > mostBytes) {
-        const message = `Cannot call ${name}: ${calls} calls with ${bytes} bytes of arguments are under way, and more do not fit, got one more of ${size} bytes.`;
+        const message = `Cannot call ${name}: ${calls} calls with ${bytes} bytes of arguments are under way, and one more of ${size} bytes does not fit.`;
         throw new SkillcellError('orchestrator.queue-full', message, {
           hint: 'Wait for calls to be answered, or cancel some, before more are made.',
         });

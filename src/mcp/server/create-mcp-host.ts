@@ -18,13 +18,13 @@ const KEPT_BYTES: number = 24 * 1024 * 1024;
 const INSTRUCTIONS =
   'Runs code in isolated sandboxes without network. run_code runs a program you wrote; open_session keeps one sandbox for several of them. ' +
   'list_skills and load_skill give instructions for certain tasks: load the skill that fits before you write code for its task. ' +
-  'What is large in a result is a resource that the result links to.';
+  'Large parts of a result are resources that the result links to.';
 
 /** A server for any number of connections, which share its sandboxes, sessions and resources. Those end with the orchestrator. */
 export interface McpHost {
   /** Creates a face of the server for one connection, or one request. */
   face(): Promise<McpServer>;
-  /** Registers a listener for changes of the lists of clients; connected faces notify their own clients. */
+  /** Registers a listener for changes of the lists that clients see. Connected faces notify their own clients. */
   onListChanged(listener: () => void): void;
   /** Stops following the skills. */
   close(): void;

@@ -30,9 +30,9 @@ export function createOpenSessions(open: (options: SessionOptions) => Promise<Se
     find(id) {
       const session = sessions.get(id);
       if (session !== undefined) return session;
-      const message = `Cannot use the session: none with this id is open, got ${quotedText(id)}.`;
+      const message = `Cannot use the session: no session with this id is open, got ${quotedText(id)}.`;
       throw new SkillcellError('session.ended', message, {
-        hint: 'Open a session by open_session; one ends by close_session, when it does nothing, and with the server.',
+        hint: 'Open a session by open_session. A session ends by close_session, after idle time, and with the server.',
       });
     },
   };

@@ -63,7 +63,7 @@ function checkArguments({ name, input }: ServerTool, given: unknown): unknown {
     return checkOptions(input, given ?? {}, { action: `call ${name}`, whole: 'the arguments' });
   } catch (error) {
     if (!SkillcellError.isInstance(error)) throw error;
-    const hint = 'Correct the named argument; the schema that tools/list gives has them all.';
+    const hint = 'Correct the named argument; the schema in tools/list has all arguments.';
     throw new SkillcellError(error.code, error.message, { cause: error, hint });
   }
 }

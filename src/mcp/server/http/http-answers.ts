@@ -28,7 +28,7 @@ const RETRY = { headers: { 'retry-after': '1' } } as const;
 
 /** More than the calls and reads that may be under way, so that those leave room for other requests. */
 const MOST_REQUESTS = 160;
-/** Time limit of a read: other clients wait for their turn meanwhile. */
+/** Time limit of a read, since other clients wait for their turn meanwhile. */
 const READ_MS = 30_000;
 
 /** Answers the requests of all clients, within limits that they share. */
@@ -145,7 +145,7 @@ function createBodyReader(): ReadBody {
         const bytes = part as Buffer;
         size += bytes.length;
         held += bytes.length;
-        if (size > MESSAGE_BYTES) throw new HttpRefused(413, `a message may have ${MESSAGE_BYTES} bytes`);
+        if (size > MESSAGE_BYTES) throw new HttpRefused(413, `a message may have at most ${MESSAGE_BYTES} bytes`);
         if (held > MOST_BYTES) throw new HttpRefused(503, 'other requests take all the room', RETRY);
         addPiece(parts, bytes);
       }

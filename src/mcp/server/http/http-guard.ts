@@ -29,6 +29,6 @@ export function guardRequest(
     const reason = 'it needs the bearer token of this server';
     throw new HttpRefused(401, reason, { headers: { 'www-authenticate': 'Bearer realm="skillcell"' } });
   }
-  if (url.split('?')[0] !== MCP_PATH) throw new HttpRefused(404, `there is ${MCP_PATH} only`);
+  if (url.split('?')[0] !== MCP_PATH) throw new HttpRefused(404, `the only path is ${MCP_PATH}`);
   if (method !== 'POST') throw new HttpRefused(405, 'it must be a POST', { headers: { allow: 'POST' } });
 }

@@ -35,18 +35,18 @@ export function readMessage(bytes: Uint8Array): JSONRPCMessage {
     throw new MessageRefused(-32700, error.message, { cause: error });
   }
   // Older revisions sent several at once; the limits count one request in each message.
-  if (Array.isArray(value)) throw new MessageRefused(-32600, 'a batch is not taken, each message comes by itself');
+  if (Array.isArray(value)) throw new MessageRefused(-32600, 'a batch is not accepted, send each message by itself');
   try {
     return parseJSONRPCMessage(value);
   } catch (error) {
-    throw new MessageRefused(-32600, 'it is JSON and no message of JSON-RPC 2.0', {
+    throw new MessageRefused(-32600, 'it is JSON, but no message of JSON-RPC 2.0', {
       id: requestIdOf(value),
       cause: error,
     });
   }
 }
 
-/** The id of a malformed request; null for other messages, since an answer has an id of ours. */
+/** The id of a malformed request; null for other messages, since the id of an answer is from this server. */
 function requestIdOf(value: unknown): RequestId | null {
   if (typeof value !== 'object' || value === null || !('method' in value) || !('id' in value)) return null;
   const { id } = value;

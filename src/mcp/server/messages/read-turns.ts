@@ -23,7 +23,7 @@ export function createReadTurns(): ReadTurns {
         return await queue.enter(signal);
       } catch (error) {
         if (!SkillcellError.isInstance(error)) throw error;
-        const message = `Cannot read a resource: ${MOST_WAITING} reads wait already, got one more.`;
+        const message = `Cannot read a resource: ${MOST_WAITING} reads wait already.`;
         throw new SkillcellError('orchestrator.queue-full', message, { cause: error });
       }
     },

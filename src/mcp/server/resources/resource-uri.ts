@@ -23,7 +23,7 @@ export function artifactOf(uri: string): { jobId: string; path: string } | undef
   try {
     return { jobId, path: encoded.split('/').map(decodeURIComponent).join('/') };
   } catch {
-    // No address of ours has an incomplete escape.
+    // No address from this server has an incomplete escape.
     return undefined;
   }
 }

@@ -14,13 +14,13 @@ import { artifactOf, RESOURCES } from './resource-uri.ts';
 export function serveResources(server: McpServer, orchestrator: Orchestrator, store: ResourceStore): void {
   const template = new ResourceTemplate(`${RESOURCES}{+path}`, { list: undefined });
   const about = {
-    title: 'What results link to',
-    description: 'Artifacts, and outputs and values too large for a result.',
+    title: 'Parts of results',
+    description: 'Artifacts, and outputs and values that are too large for a result.',
   };
   server.registerResource('results', template, about, async ({ href }): Promise<ReadResourceResult> => {
     const found = store.find(href) ?? (await findArtifact(href, orchestrator));
     if (found === undefined)
-      throw new ResourceNotFoundError(href, `Cannot read the resource: nothing is kept there any more, got ${href}.`);
+      throw new ResourceNotFoundError(href, `Cannot read the resource: nothing is kept at this address, got ${href}.`);
     return { contents: [contentsOf(href, found)] };
   });
 }

@@ -90,7 +90,7 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
 
   const receive = async (line: ReceivedLine): Promise<void> => {
     try {
-      if (line === 'too-long') throw new MessageRefused(-32600, `a message may have ${MESSAGE_BYTES} bytes`);
+      if (line === 'too-long') throw new MessageRefused(-32600, `a message may have at most ${MESSAGE_BYTES} bytes`);
       await deliver(readMessage(line));
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;

@@ -13,7 +13,7 @@ const outputText = z.looseObject({ text: z.string(), bytes: z.number(), truncate
 export const PROGRAM_FIELDS: Readonly<Record<string, z.core.$ZodType>> = {
   outcome: z
     .enum(['succeeded', 'failed', 'timeout', 'out_of_memory', 'limit', 'canceled'])
-    .check(z.describe('What came of the program.')),
+    .check(z.describe('How the program ended.')),
   limit: z.optional(z.string()),
   exitCode: z.nullable(z.number()),
   signal: z.nullable(z.string()),

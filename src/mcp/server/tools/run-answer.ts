@@ -15,7 +15,7 @@ export const runAnswerSchema: z.core.$ZodType = z.looseObject({
   epoch: z.number(),
   state: z
     .enum(['kept', 'lost'])
-    .check(z.describe('Whether what runs defined is still there for the next one; files are there in any case.')),
+    .check(z.describe('Whether definitions of earlier runs are there for the next run; files are there in any case.')),
   ...PROGRAM_FIELDS,
   results: z.array(z.strictObject({ data: z.record(z.string(), shownForm) })),
 });

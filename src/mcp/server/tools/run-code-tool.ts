@@ -87,7 +87,7 @@ async function runInSession(
   const { code, language, session: id = '', files = {}, env, timeoutMs } = input;
   const surplus = OF_A_JOB.find((name) => input[name] !== undefined);
   if (surplus !== undefined) {
-    const message = `Cannot call run_code: ${surplus} is for code without a session, got it with one.`;
+    const message = `Cannot call run_code: ${surplus} is for code without a session.`;
     throw new SkillcellError('options.invalid', message, {
       hint: 'Give a session its skills when it is opened; its code reads its input from its files.',
     });

@@ -29,7 +29,7 @@ export interface ServerTool<Input = unknown> {
   /** Schema of an answer; refusals have a form of their own. */
   output: z.core.$ZodType;
   annotations: ToolAnnotations;
-  /** Whether it frees room for other calls: such a call is admitted when others are no longer. */
+  /** Whether it frees room for other calls: such a call is still admitted when others are refused. */
   givesRoom?: boolean;
   run(input: Input, call: ToolCall): Promise<ToolAnswer>;
 }
