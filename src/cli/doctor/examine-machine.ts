@@ -94,7 +94,8 @@ function controlGroups(): MachineCheck {
     ok: false,
     needed: false,
     found: 'not writable by this user',
-    advice: 'Jobs run without them; memory is then looked at several times a second. Delegate a group, or run as root.',
+    advice:
+      'Jobs run without them, and memory is then measured several times a second. Delegate a group, or run as root.',
   };
 }
 

@@ -214,10 +214,12 @@ describe('skillcell skills explain', () => {
       (await skills('explain', 'a', '--root', 'root', '--descriptor', 'policy.json', ...argv)).stdout;
     const desk = await explain('--consumer', 'desk');
     expect(desk).toContain(
-      '\n  + agents_config["desk"].enabled "public.*": the pattern matches public.a\n    4 patterns of the policy are about other skills\nname: a',
+      '\n  + agents_config["desk"].enabled "public.*": the pattern matches public.a\n    4 patterns of the policy match only other skills\nname: a',
     );
     expect(desk).not.toContain('old-');
-    expect(await explain()).toContain('\n  no rule is about it\n    3 patterns of the policy are about other skills\n');
+    expect(await explain()).toContain(
+      '\n  no rule applies to it\n    3 patterns of the policy match only other skills\n',
+    );
   });
 
   it('says who has approved the bytes that are loaded, by the lock file', async () => {

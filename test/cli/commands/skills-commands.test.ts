@@ -433,7 +433,7 @@ describe('skillcell doctor and sweep', () => {
     expect(asJson(stdout)).toEqual({
       error: {
         code: 'runner.unavailable',
-        message: `Cannot remove everything that dead processes left: ${reason}, got runner docker.`,
+        message: `Cannot remove all leftovers of dead processes: runner docker: ${reason}.`,
         hint: expect.stringMatching(/^\d+ removed, the rest is unknown\. /),
       },
     });

@@ -18,7 +18,7 @@ import { packageVersion } from '../../../contracts/package-root.ts';
 
 const MIB = 1024 * 1024;
 const POOL = { minimum: 0, maximum: 100, unit: 'sandboxes' };
-/** Jobs that wait; more are refused. */
+/** Most waiting jobs; more are refused. */
 const QUEUE = 64;
 /** Artifacts stay in memory for clients to read. */
 const KEPT_ARTIFACT_BYTES: number = 32 * MIB;

@@ -16,7 +16,7 @@ export async function runSweep({ io, output, json }: CommandContext): Promise<nu
   const [first] = failed;
   if (first !== undefined) {
     const reason = first.reason.replace(/\.$/, '');
-    const message = `Cannot remove everything that dead processes left: ${reason}, got ${first.kind} ${first.name}.`;
+    const message = `Cannot remove all leftovers of dead processes: ${first.kind} ${first.name}: ${reason}.`;
     const left = first.kind === 'runner' ? 'the rest is unknown' : `${failed.length} left`;
     const advice = first.kind === 'runner' ? 'once it answers' : 'as the user that started the jobs';
     throw new SkillcellError('runner.unavailable', message, {

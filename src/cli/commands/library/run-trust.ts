@@ -38,7 +38,10 @@ export async function runUntrust(context: CommandContext): Promise<number> {
   const project = projectFolder(context);
   const was = await changeTrust(trustFile(configFolder(io.env)), project, null);
   if (json) await output.json({ project, was });
-  else await output.text(`${escapeLine(project)} is ${was ? 'no longer trusted' : 'not trusted, and was not'}.\n`);
+  else
+    await output.text(
+      `${escapeLine(project)} is ${was ? 'no longer trusted' : 'not trusted; it was not trusted before'}.\n`,
+    );
   return was ? 0 : 1;
 }
 

@@ -29,11 +29,11 @@ const SIGNS = { for: '+', against: '-', nothing: ' ' } as const;
 function describe(explanation: SkillExplanation, consumer: string | undefined): string {
   const { id, status, offered, rules, patternsOfOthers, skill } = explanation;
   const verdict =
-    status !== 'loaded' ? 'denied' : offered ? 'offered and loaded' : 'loaded when asked for, and not offered';
+    status !== 'loaded' ? 'denied' : offered ? 'offered and loaded' : 'loaded on request, but not offered';
   const lines = [
     `${id}: ${verdict}${consumer === undefined ? '' : ` for ${consumer}`}`,
     ...rules.map(({ rule, says, reason }) => `  ${SIGNS[says]} ${rule}: ${reason}`),
-    ...(rules.length === 0 ? ['  no rule is about it'] : []),
+    ...(rules.length === 0 ? ['  no rule applies to it'] : []),
     ...(patternsOfOthers === 0 ? [] : [`    ${othersText(patternsOfOthers)}`]),
   ];
   if (skill !== undefined) {
@@ -61,8 +61,8 @@ function describe(explanation: SkillExplanation, consumer: string | undefined): 
 
 function othersText(patterns: number): string {
   return patterns === 1
-    ? '1 pattern of the policy is about other skills'
-    : `${patterns} patterns of the policy are about other skills`;
+    ? '1 pattern of the policy matches only other skills'
+    : `${patterns} patterns of the policy match only other skills`;
 }
 
 function placeText({ root, folder, from }: SkillPlace): string {

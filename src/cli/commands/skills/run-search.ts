@@ -49,7 +49,7 @@ function describe({ id, score, brief, matches, snippet }: SkillHit): string {
 }
 
 function summaryOf({ hits, found, searched, words, ignored }: SkillSearch): string {
-  if (words.length === 0 && ignored === 0) return `The text holds no word; none of ${searched} skills is searched for.`;
+  if (words.length === 0 && ignored === 0) return `The text holds no word, so none of ${searched} skills was searched.`;
   const counted = words.map(({ word, skills }) => `${word} (${skills})`).join(', ');
   const of = words.length === 0 ? 'no skill holds a word of it' : `words, and skills that hold them: ${counted}`;
   const without = ignored === 0 ? '' : `; ${ignored} words did not count`;

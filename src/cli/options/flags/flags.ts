@@ -120,7 +120,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
 const ROOT_FLAG: FlagSpecification = {
   name: 'root',
   value: 'DIR',
-  summary: 'the same, as for the other commands of skills',
+  summary: 'the same as --skills-root; other commands of skills have this name',
 };
 
 /** The model, for commands that have code written. */

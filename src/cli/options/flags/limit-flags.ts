@@ -29,7 +29,7 @@ interface LimitFlag {
 
 const OF_MEMORY = { unit: 'one', value: 'MIB', range: { unit: 'MiB' } } as const;
 
-/** A flag for each limit of a job, except the time to approve calls: the command line asks no one. A limit without a flag does not compile. */
+/** A flag for each limit of a job, except the time to approve calls: the command line has no approvals. A limit without a flag does not compile. */
 const LIMIT_FLAGS = {
   timeout: { limit: 'runTimeoutMs', unit: 'seconds', summary: 'seconds that a run of the program may take' },
   'job-timeout': {

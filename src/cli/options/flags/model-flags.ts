@@ -34,7 +34,7 @@ export async function modelFromFlags(context: CommandContext, use: ModelUse): Pr
   const settings = readModelSettings(model, io.env);
   if (settings === undefined) {
     if (use === 'optional' && record === undefined) return undefined;
-    throw new SkillcellError('model.not-configured', 'Cannot write code: no model is configured, got no --model.');
+    throw new SkillcellError('model.not-configured', 'Cannot write code: no model is configured.');
   }
   const { createModelGateway } = await import('../../../models/gateways/create-model-gateway.ts');
   const gateway = createModelGateway(settings);

@@ -6,7 +6,7 @@ import { usageError } from '../../terminal/usage-error.ts';
 const FLAG = '--value-schema';
 const SCHEMA_BYTES = 1024 * 1024;
 
-/** Reads the file of `--value-schema`. Its enforceable parts are reported when the job is accepted. @throws SkillcellError `usage.invalid` or `file.unreadable` */
+/** Reads the file of `--value-schema`. Keywords that cannot be enforced are refused later, with the job. @throws SkillcellError `usage.invalid` or `file.unreadable` */
 export function valueSchemaFromFlag(path: string, io: CliIo): Record<string, unknown> {
   const bytes = readInputFile(FLAG, path, SCHEMA_BYTES, io);
   const schema = parseSchema(bytes, path);

@@ -142,7 +142,8 @@ export function checkListed(
   const loaded = new Map(subsystem.skills.map(({ id, digest }) => [id, digest]));
   for (const [id, { digest }] of Object.entries(listed)) {
     if (loaded.get(id) === digest) continue;
-    const what = loaded.has(id) ? 'has other bytes than those listed' : 'is listed, but missing';
-    throw new SkillcellError('skills.digest-mismatch', `Cannot load skills: ${id} ${what}, got ${quoted(path ?? '')}.`);
+    const fault = loaded.has(id) ? 'has other bytes than those listed' : 'is listed, but missing';
+    const message = `Cannot load skills: ${id} ${fault} in ${quoted(path ?? '')}.`;
+    throw new SkillcellError('skills.digest-mismatch', message);
   }
 }

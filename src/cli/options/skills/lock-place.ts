@@ -25,8 +25,8 @@ const SKILLS_FOLDER = '.agents/skills';
 export function lockPlace({ arguments: given, io }: Pick<CommandContext, 'arguments' | 'io'>): LockPlace {
   const [lock, into] = [flagValue(given, 'lock'), flagValue(given, 'into')];
   const user = given.flags.has('user');
-  if (user && into !== undefined) throw usageError('--into', 'it does not go with --user', into);
-  if (user && lock !== undefined) throw usageError('--lock', 'it does not go with --user', lock);
+  if (user && into !== undefined) throw usageError('--into', 'it cannot be combined with --user', into);
+  if (user && lock !== undefined) throw usageError('--lock', 'it cannot be combined with --user', lock);
   if (lock === '') throw usageError('--lock', 'it must be a file', lock);
   if (user) return { lockFile: join(homeFolder(io.env), '.agents', LOCK_FILE), into: 'skills' };
   const folder = lock === undefined ? io.cwd() : dirname(resolve(io.cwd(), lock));

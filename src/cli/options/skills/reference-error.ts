@@ -13,8 +13,7 @@ export function referenceError(action: string, rows: readonly ReferenceRow[], su
   const code = refused.some(({ status }) => status === 'unknown')
     ? 'skills.reference-unknown'
     : 'skills.reference-denied';
-  const got = refused.map(({ ref }) => quoted(ref)).join(', ');
-  const error = new SkillcellError(code, `Cannot ${action}: ${reasons.join('; ')}, got ${got}.`);
+  const error = new SkillcellError(code, `Cannot ${action}: ${reasons.join('; ')}.`);
   return explainReference(
     error,
     refused.map(({ ref }) => ref),
