@@ -69,7 +69,7 @@ export function writeFileBelow(folder: string, file: TarFile, mode: number = 0o7
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
-    const message = `Cannot place the files of the job: they do not fit into the workspace, got no room for ${file.path}.`;
+    const message = `Cannot place the files of the job: the workspace has no room for ${file.path}.`;
     throw new SkillcellError('file.unreadable', message, { cause: error });
   }
 }

@@ -23,7 +23,7 @@ const PACKAGE_LINE = /^[A-Za-z0-9][\w.+-]{0,80}(?: [\w.+!~-]{1,40})?$/;
 /**
  * The packages that the sandbox has for a language: the list of its image, else the interpreter's own answer.
  *
- * @returns `undefined` for a language without the question
+ * @returns `undefined` for a language whose interpreter lists no packages
  * @throws Error with the reason why there is no answer
  */
 export async function installedPackages(

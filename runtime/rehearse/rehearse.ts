@@ -41,7 +41,7 @@ export async function rehearse(
   }
 }
 
-/** Makes an executor that reads messages take one message and load a module. */
+/** Sends a message to an executor that reads JSON, so that it reads once and loads a module ahead. */
 async function rehearseExecutor({ link, ended }: ExecutorProcess, skillCode: boolean): Promise<void> {
   const answered = new Promise<void>((resolve) => {
     link.onMessage = (message) => {

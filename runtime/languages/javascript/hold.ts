@@ -203,7 +203,7 @@ function watchProgram(path: string, held: HeldProgram): void {
       const told = value === undefined ? undefined : jsonOfExport(value);
       if (told !== undefined) held.tellValue(told);
     } catch {
-      // The program has replaced functions that this code needs. The program still ends as it would without us.
+      // The program has replaced functions that this code needs. The program still ends as it would without this listener.
     }
   });
 }
@@ -218,8 +218,8 @@ interface Namespace {
 }
 
 /**
- * Follows the default export of a module, and never runs the program for it. At the end of the program the loader gives a module that has run at once, except where
- * the module awaits: such a module is imported while it runs. An import would call an export named `then`, so a module that may have one is not imported. Files
+ * Follows the default export of a module, and never runs the program for it. At the end of the program the loader returns the module without a wait, unless the
+ * module itself awaits: such a module is imported while it runs. An import would call an export named `then`, so a module that may have one is not imported. Files
  * that `NODE_OPTIONS` names run before the program and may end the process, so the module counts as run once such a process ends by itself.
  */
 function followExports(path: string, text: string): () => unknown {

@@ -51,7 +51,7 @@ function attempt(): void {
 }
 
 function stopUserCode(): void {
-  // Connects only for this stop: with a debugger still connected at its end, Node prints to stderr that it waits for it.
+  // Connects only for this stop: with a debugger still connected at its end, Node prints to stderr that it waits for the debugger.
   const session = new inspector.Session();
   session.connectToMainThread();
   // Each question is answered at the next turn of the running code: functions that user code calls soon return to it.
