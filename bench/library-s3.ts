@@ -28,9 +28,9 @@ const SMALL_HEAP = ['--max-old-space-size=40', '--max-semi-space-size=1'];
 export const libraryS3: BenchmarkGroup = { ids: IDS, run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
-  // This code skips the group in a full run, as for groups that need an engine.
+  // A full run skips a group that fails with this code, like the groups that need an engine.
   if (MISSING_CEPH !== undefined)
-    throw new SkillcellError('engine.unavailable', `Cannot measure: there is no Ceph, got no ${MISSING_CEPH}.`);
+    throw new SkillcellError('engine.unavailable', `Cannot measure: the program ${MISSING_CEPH} is missing.`);
   const folder = mkdtempSync(join(tmpdir(), 'bench-s3-'));
   await using ceph = await startCeph();
   try {

@@ -49,6 +49,6 @@ function peakMib(): number {
 
 function statusMib(name: string): number {
   const match = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync('/proc/self/status', 'latin1'));
-  if (match === null) throw new Error(`Cannot measure memory: /proc/self/status is not as expected, got no ${name}.`);
+  if (match === null) throw new Error(`Cannot measure memory: /proc/self/status has no ${name}.`);
   return Number(match[1]) / 1024;
 }

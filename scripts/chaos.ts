@@ -1,5 +1,5 @@
 /**
- * Kills hosts at random points and checks from outside that no job is lost or run twice and no remains are left: `npm run chaos -- --kills 200
+ * Kills hosts at random points and checks from outside that no job is lost or run twice and no leftovers remain: `npm run chaos -- --kills 200
  * [--seed N] [--runner local|docker|both]`.
  */
 import { parseArgs } from 'node:util';
