@@ -1,23 +1,29 @@
 /**
  * Changes the sources in one place at a time, as Stryker does, and lists the changes that no test notices. Exit code 1 if a survivor is not in
- * `test/mutation/survivors.json` with a reason.
- *
- *     node scripts/mutate.ts [FILE-OR-PATTERN ...] [--sample N --seed TEXT [--slow]] [--list] [--json FILE]
- *
- * A sample is taken from the files that have a fast test of the same name, and tries only fast tests. With `--slow` it is taken from all files and
- * tries all tests, like a run without a sample.
+ * `test/mutation/survivors.json` with a reason; for a sample, if more than a tenth of it survives so.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { canContain } from './mutation/contain.ts';
+import { startEngineOfMutants } from './mutation/engine-of-mutants.ts';
 import { readKnownSurvivors, reasonOf, survivorOf } from './mutation/known-survivors.ts';
 import { listMutants, listSources, MUTATED, sampleOf, type Mutant } from './mutation/list-mutants.ts';
 import { mutatedTree } from './mutation/mutated-tree.ts';
 import { SLOW, testFinder, type RelatedTests } from './mutation/related-tests.ts';
 import { runTests, type RunOptions } from './mutation/run-tests.ts';
+import { seedOfWeek } from './mutation/seed-of-week.ts';
 
+const USAGE = `npm run mutate -- [FILE, FOLDER or PATTERN ...] [--sample N [--seed TEXT]] [--list] [--json FILE]
+
+Changes the sources in one place at a time, and lists the changes that no test notices. Needs root.
+
+  --sample N     tries N changes only; exit code 1 if more than a tenth of them survive
+  --seed TEXT    chooses the sample; default 1. The seed "week" is the week of today, such as ${seedOfWeek(new Date())}
+  --list         lists the changes, and tries none
+  --json FILE    writes the survivors as entries of test/mutation/survivors.json, without a reason
+`;
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SURVIVORS = join(ROOT, 'test/mutation/survivors.json');
 /** Limits for a run of tests, and for one test in it; a longer run counts as endless. */
@@ -26,25 +32,29 @@ const LONGEST_SLOW = { timeoutMs: 300_000, testTimeoutMs: 60_000 };
 /** For tests that start programs, a run that takes this many times as long as without the change counts as endless, too. */
 const TIMES_AS_LONG = 4;
 const SHORTEST_MS = 20_000;
+/** The share of a sample that may survive: a seed that was never tried may find survivors that no change has made. */
+const SURVIVING_SHARE = 0.1;
+/** Code in the bundle of the runtime. With a change there, an engine has no image with this bundle. */
+const IN_THE_BUNDLE = /^(runtime|src\/(contracts|protocol|skills))\//;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     sample: { type: 'string' },
-    seed: { type: 'string' },
-    slow: { type: 'boolean' },
+    seed: { type: 'string', default: '1' },
     list: { type: 'boolean' },
     json: { type: 'string' },
+    help: { type: 'boolean' },
   },
 });
-/** A sample is for a run of a few minutes. */
-const ONLY_FAST = values.sample !== undefined && values.slow !== true;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const related = testFinder(ROOT);
-  const sources = listSources(ROOT, positionals.length === 0 ? MUTATED : positionals);
-  const files = ONLY_FAST ? sources.filter((file) => related(file).quick) : sources;
+  if (values.help === true) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const files = listSources(ROOT, positionals.length === 0 ? MUTATED : positionals);
   const all = await listMutants(ROOT, files);
   const size = Number(values.sample ?? all.length);
   if (!Number.isInteger(size) || size < 1 || all.length === 0) {
@@ -52,43 +62,53 @@ async function main(): Promise<number> {
     process.stderr.write(`Cannot mutate: no source can be changed, got ${given}.\n`);
     return 2;
   }
-  const chosen = values.sample === undefined ? all : sampleOf(all, values.seed ?? '1', size);
+  const seed = values.seed === 'week' ? seedOfWeek(new Date()) : values.seed;
+  const chosen = values.sample === undefined ? all : sampleOf(all, seed, size);
   if (values.list === true) {
     for (const mutant of chosen) process.stdout.write(`${nameOf(mutant)}\n`);
     return 0;
   }
-  if (!ONLY_FAST && !canContain()) {
+  if (!canContain()) {
     process.stderr.write(
-      'Cannot mutate: code that starts sandboxes and ends processes needs its own namespaces, which this user cannot create. Run it as root, or take a sample without --slow.\n',
+      'Cannot mutate: code that starts sandboxes and ends processes needs its own namespaces, which this user cannot create. Run it as root.\n',
     );
     return 2;
   }
-  return await tryAll(chosen, related);
+  if (values.sample !== undefined) process.stdout.write(`--sample ${chosen.length} --seed ${seed}\n`);
+  const survived = await tryAll(chosen, testFinder(ROOT));
+  const allowed = values.sample === undefined ? 0 : Math.floor(chosen.length * SURVIVING_SHARE);
+  if (survived > 0) process.stdout.write(`${allowed} may survive\n`);
+  return survived <= allowed ? 0 : 1;
 }
 
+/** @returns the number of survivors without a reason */
 async function tryAll(mutants: readonly Mutant[], related: (file: string) => RelatedTests): Promise<number> {
-  using tree = mutatedTree(ROOT);
-  using untouched = mutatedTree(ROOT);
+  await using parts = new AsyncDisposableStack();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      for (const one of [tree, untouched]) one[Symbol.dispose]();
-      process.exit(130);
-    });
+    process.once(signal, () => void parts.disposeAsync().finally(() => process.exit(130)));
   }
+  const tree = parts.use(mutatedTree(ROOT));
+  const untouched = parts.use(mutatedTree(ROOT));
+  const usesEngine = mutants.some(({ file }) => !IN_THE_BUNDLE.test(file));
+  const engine = parts.use(usesEngine ? await startEngineOfMutants() : undefined);
   const known = readKnownSurvivors(SURVIVORS);
   const seen = new Map<string, Promise<Unchanged>>();
-  const unchanged: RunUnchanged = (files, name) => {
-    const key = `${files.join(' ')} ${name ?? ''}`;
-    const run = seen.get(key) ?? runUnchanged(untouched.folder, files, name);
-    seen.set(key, run);
-    return run;
-  };
+  const unchangedWith =
+    (socket: string | undefined): RunUnchanged =>
+    (files, name) => {
+      const key = [...files, name ?? '', socket ?? ''].join(' ');
+      const run = seen.get(key) ?? runUnchanged(untouched.folder, files, { ...longest(files, socket), ...named(name) });
+      seen.set(key, run);
+      return run;
+    };
   const survivors: Mutant[] = [];
   let killed = 0;
   let listed = 0;
   for (const [index, mutant] of mutants.entries()) {
+    const own = IN_THE_BUNDLE.test(mutant.file) ? undefined : engine;
+    await own?.renew();
     tree.apply(mutant);
-    const by = await noticedBy(tree.folder, related(mutant.file), unchanged);
+    const by = await noticedBy(tree.folder, related(mutant.file), own?.socket, unchangedWith(own?.socket));
     tree.restore();
     const reason = by === undefined ? reasonOf(known, mutant) : undefined;
     if (by !== undefined) killed += 1;
@@ -101,7 +121,7 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
   const rows = survivors.map((mutant) => ({ ...survivorOf(mutant), line: mutant.line, reason: '' }));
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`);
   process.stdout.write(`${killed} killed (${share} %), ${survivors.length} survived, ${listed} listed with a reason\n`);
-  return survivors.length === 0 ? 0 : 1;
+  return survivors.length;
 }
 
 /** Result and duration of some tests without any change. */
@@ -112,11 +132,11 @@ interface Unchanged {
 
 type RunUnchanged = (files: readonly string[], name?: string) => Promise<Unchanged>;
 
-async function runUnchanged(folder: string, files: readonly string[], name?: string): Promise<Unchanged> {
+async function runUnchanged(folder: string, files: readonly string[], options: RunOptions): Promise<Unchanged> {
   const started = performance.now();
-  const { end } = await runTests(folder, files, { ...longest(files), ...named(name) });
+  const { end } = await runTests(folder, files, options);
   // Tests that fail without any change cannot notice one.
-  const asked = [...files, name ?? ''].join(' ').trim();
+  const asked = [...files, options.name ?? ''].join(' ').trim();
   if (end !== 'passed') process.stderr.write(`${asked}: ${end} without any change, and is not counted\n`);
   return { isRed: end !== 'passed', tookMs: performance.now() - started };
 }
@@ -125,15 +145,15 @@ async function runUnchanged(folder: string, files: readonly string[], name?: str
 async function noticedBy(
   folder: string,
   { fast, slow }: RelatedTests,
+  socket: string | undefined,
   unchanged: RunUnchanged,
 ): Promise<string | undefined> {
-  // Survivors of fast tests are also tried with slow tests, which give the listed name.
-  for (const stage of ONLY_FAST ? fast : [...fast, ...slow]) {
+  for (const stage of [...fast, ...slow]) {
     let files = stage;
     while (files.length > 0) {
       const [, name] = files[0]?.split('#') ?? [];
       const paths = files.map((file) => file.replace(/#.*/, ''));
-      const once = await optionsFor(paths, name, unchanged);
+      const once = await optionsFor(paths, name, socket, unchanged);
       const ended = await runTests(folder, paths, once);
       if (ended.end === 'passed') break;
       if (ended.end !== 'failed') {
@@ -143,7 +163,7 @@ async function noticedBy(
           return `${ended.end} in ${paths.join(' ')}`;
         break;
       }
-      const again = { ...longest([ended.file]), ...named(ended.name) };
+      const again = { ...longest([ended.file], socket), ...named(ended.name) };
       // A test that starts sandboxes may fail for lack of processor time; then it passes the second time.
       const fails = !SLOW.test(ended.file) || (await runTests(folder, [ended.file], again)).end !== 'passed';
       if (fails && !(await unchanged([ended.file], ended.name)).isRed)
@@ -157,16 +177,17 @@ async function noticedBy(
 async function optionsFor(
   files: readonly string[],
   name: string | undefined,
+  socket: string | undefined,
   unchanged: RunUnchanged,
 ): Promise<RunOptions> {
-  const { timeoutMs, ...options } = longest(files);
+  const { timeoutMs, ...options } = longest(files, socket);
   if (!SLOW.test(files[0] ?? '')) return { ...options, timeoutMs, ...named(name) };
   const patienceMs = Math.max(SHORTEST_MS, TIMES_AS_LONG * (await unchanged(files, name)).tookMs);
   return { ...options, timeoutMs: Math.min(timeoutMs, patienceMs), ...named(name) };
 }
 
-function longest([first = '']: readonly string[]): RunOptions {
-  return { ...(SLOW.test(first) ? LONGEST_SLOW : LONGEST_FAST), root: ONLY_FAST ? undefined : ROOT };
+function longest([first = '']: readonly string[], socket: string | undefined): RunOptions {
+  return { ...(SLOW.test(first) ? LONGEST_SLOW : LONGEST_FAST), root: ROOT, engine: socket };
 }
 
 function named(name: string | undefined): Pick<RunOptions, 'name'> {

@@ -27,18 +27,22 @@ export const MUTATED: readonly string[] = [
   'src/protocol',
   'src/jobs',
   'src/sandboxes',
+  'src/library',
   'src/skills/load',
   'src/skills/select',
   'src/skills/descriptor',
   'runtime',
-].map((folder) => `${folder}/**/*.ts`);
+];
 
 /** Texts are messages and names; other changes of the same line cover their use. */
 const EXCLUDED = ['StringLiteral'];
 
-/** The sources that match some patterns. */
+/** The sources that match some patterns, or lie below some folders. */
 export function listSources(root: string, patterns: readonly string[]): string[] {
-  return globSync([...patterns], { cwd: root })
+  return globSync(
+    patterns.flatMap((pattern) => [pattern, `${pattern}/**/*.ts`]),
+    { cwd: root },
+  )
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
     .toSorted();
 }

@@ -4,8 +4,6 @@ import { scanImports } from '../scan-imports.ts';
 
 /** The tests that are tried for a file. After a `#` comes a part of the names of the selected tests. */
 export interface RelatedTests {
-  /** Whether it has a fast test of its own name. */
-  quick: boolean;
   /** Groups of tests that run together, the nearest first; a later group runs only if the earlier ones notice nothing. */
   fast: string[][];
   /** Tests that start sandboxes, servers or programs; they run last. */
@@ -17,6 +15,7 @@ export interface RelatedTests {
  * an image has another copy of it.
  */
 const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly string[]])[] = [
+  ['src/sandboxes/docker/engine/', ['test/cli/docker-host.test.ts']],
   ['src/sandboxes/local/', ['test/attacks/namespace-ablation.test.ts', 'test/jobs/sweep.test.ts']],
   ['src/sandboxes/seccomp/', ['test/sandboxes/seccomp/denied-calls.test.ts']],
   ['src/jobs/request/orchestrator-settings', ['test/jobs/request/options.test.ts']],
@@ -35,14 +34,22 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['runtime/sandbox/', ['test/attacks/b-limits.test.ts#[namespace]']],
 ];
 
-/** Never tried: they measure, need parts that a copy of the checkout lacks, or test everything at once. */
-const NEVER = /^test\/(chaos|e2e|scripts|fixtures)\/|docker-|\/docker\/(kernel|other|data)/;
+/** Never tried: they measure, need parts that a copy of the checkout lacks, take minutes, or test everything at once. */
+const NEVER =
+  /^test\/(chaos|e2e|scripts|fixtures)\/|\/docker\/(kernel|other|data)|\/(docker-life|kill-points|random-edits)\./;
 /** Tests that start sandboxes, servers or programs, or write many files. */
-export const SLOW: RegExp = /^test\/(ai|archives|attacks|backend|cli|fidelity|jobs|library|mcp|outgoing|sandboxes)\//;
-/** Code whose effects appear only inside a sandbox. */
-const ONLY_IN_A_SANDBOX = /^runtime\/(?!agent\/)/;
+export const SLOW: RegExp =
+  /^test\/(ai|archives|attacks|backend|cli|fidelity|fuzz|jobs|library|mcp|outgoing|sandboxes)\//;
 const MOST_NEAR = 8;
-const MOST_FAR = 8;
+/** A fast test of another folder that is farther away than this notices nothing but a broken import. */
+const FARTHEST_NEAR = 8;
+/** Number of slow tests that are tried before the tests of {@link THROUGH_PROCESSES}, and of all. */
+const NEAREST_SLOW = 3;
+const MOST_SLOW = 8;
+/** A test that the imports do not show, in the folder of the file. */
+const UNSEEN = 50;
+/** A folder between a test and a file counts as much as two imports. */
+const FOLDER = 2;
 
 /** Finds the related tests of files, by their folders and by imports. */
 export function testFinder(root: string): (file: string) => RelatedTests {
@@ -50,34 +57,34 @@ export function testFinder(root: string): (file: string) => RelatedTests {
   const distances = new Map(tests.map((test) => [test, distancesFrom(root, test)]));
   return (file) => {
     const mirrored = join('test', dirname(file).replace(/^src\//, ''));
-    const name = basename(file, '.ts');
+    const isOwn = (test: string): boolean =>
+      basename(test).startsWith(`${basename(file, '.ts')}.`) && `${mirrored}/`.startsWith(`${dirname(test)}/`);
     const reached = tests
-      .map((test) => ({ test, distance: rank(test, distances.get(test)?.get(file), mirrored, name) }))
-      .filter(({ distance }) => distance !== undefined)
-      .toSorted((a, b) => (a.distance ?? 0) - (b.distance ?? 0))
-      .map(({ test }) => test);
+      .map((test) => ({ test, rank: isOwn(test) ? 0 : rank(test, distances.get(test)?.get(file), mirrored) }))
+      .filter((row): row is { test: string; rank: number } => row.rank !== undefined)
+      .toSorted((one, other) => one.rank - other.rank);
+    const slowest = reached.filter(({ test }) => SLOW.test(test)).map(({ test }) => test);
+    const fast = reached.filter((row) => !SLOW.test(row.test) && row.rank <= FARTHEST_NEAR).map(({ test }) => test);
     const through = THROUGH_PROCESSES.filter(([prefix]) => file.startsWith(prefix)).flatMap(([, list]) => list);
-    const own = reached.filter((test) => basename(test).startsWith(`${name}.`) && dirname(test) === mirrored);
-    const near = reached.filter((test) => !SLOW.test(test) && !own.includes(test)).slice(0, MOST_NEAR);
-    const ownFast = own.filter((test) => !SLOW.test(test));
-    const slow = [...own, ...through, ...reached]
-      .filter((test, at, all) => all.indexOf(test) === at && !near.includes(test) && !ownFast.includes(test))
-      .filter((test) => existsSync(join(root, test.replace(/#.*/, ''))))
-      .slice(0, MOST_FAR);
+    const near = fast.filter((test) => !isOwn(test)).slice(0, MOST_NEAR);
+    const firstSlow = slowest.filter((test, at) => isOwn(test) || at < NEAREST_SLOW);
     return {
-      quick: ownFast.length > 0 && !ONLY_IN_A_SANDBOX.test(file),
-      fast: [ownFast, near].filter((stage) => stage.length > 0),
-      slow: slow.map((test) => [test]),
+      fast: [fast.filter(isOwn), near].filter((stage) => stage.length > 0),
+      slow: [...new Set([...firstSlow, ...through, ...slowest])]
+        .filter((test) => existsSync(join(root, test.replace(/#.*/, ''))))
+        .slice(0, MOST_SLOW)
+        .map((test) => [test]),
     };
   };
 }
 
-/** A test of the same name or folder comes before a test that only imports the file. */
-function rank(test: string, distance: number | undefined, mirrored: string, name: string): number | undefined {
-  const same = dirname(test) === mirrored;
-  if (same && basename(test).startsWith(`${name}.`)) return 0;
-  if (distance === undefined) return same && !mirrored.includes('docker') ? 50 : undefined;
-  return distance + (same ? 0 : 2);
+/** A test in the folder of the file, or in a folder above it, comes before a test of another folder with as many imports. */
+function rank(test: string, distance: number | undefined, mirrored: string): number | undefined {
+  const folders = relative(dirname(test), mirrored)
+    .split('/')
+    .filter((name) => name !== '').length;
+  if (distance !== undefined) return distance + FOLDER * folders;
+  return folders === 0 ? UNSEEN : undefined;
 }
 
 /** The number of imports between a test and each file that it reaches. */
@@ -91,12 +98,23 @@ function distancesFrom(root: string, test: string): Map<string, number> {
 
 const cache = new Map<string, string[]>();
 
+/** The address of a program that a file starts, relative to the file. */
+const PROGRAM = /(?<quote>['"`])(?<path>\.{1,2}\/[^'"`\n]+\.(?:ts|js))\k<quote>/g;
+
+/** The files that a file imports, and the programs that it starts. */
 function importsOf(root: string, file: string): string[] {
   const known = cache.get(file);
   if (known !== undefined) return known;
-  const found = scanImports(readFileSync(join(root, file), 'utf8'))
-    .filter(({ specifier, kind }) => specifier.startsWith('.') && specifier.endsWith('.ts') && kind !== 'type')
-    .map(({ specifier }) => relative(root, resolve(root, dirname(file), specifier)))
+  const text = readFileSync(join(root, file), 'utf8');
+  const imports = scanImports(text);
+  const specifiers = new Set(imports.map(({ specifier }) => specifier));
+  const programs = [...text.matchAll(PROGRAM)].map(({ groups }) => groups?.['path'] ?? '');
+  const found = [
+    ...imports.filter(({ kind }) => kind !== 'type').map(({ specifier }) => specifier),
+    ...programs.filter((path) => !specifiers.has(path)),
+  ]
+    .filter((path) => path.startsWith('.') && /\.(ts|js)$/.test(path))
+    .map((path) => relative(root, resolve(root, dirname(file), path)))
     .filter((path) => existsSync(join(root, path)));
   cache.set(file, found);
   return found;

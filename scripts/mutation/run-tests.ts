@@ -25,9 +25,14 @@ export interface RunOptions {
   testTimeoutMs: number;
   /** A part of the name of the selected tests. */
   name?: string;
-  /** The checkout, if the tests must be contained in the tree. */
-  root: string | undefined;
+  /** The checkout. */
+  root: string;
+  /** The socket of an engine for the tests. */
+  engine: string | undefined;
 }
+
+/** Without these, an engine is found at the default address only. */
+const NO_OTHER_ENGINE = { DOCKER_HOST: '', DOCKER_CONTEXT: 'default' };
 
 /** Runs test files in a tree until the first failure. */
 export async function runTests(folder: string, files: readonly string[], options: RunOptions): Promise<TestEnd> {
@@ -46,8 +51,9 @@ export async function runTests(folder: string, files: readonly string[], options
   ];
   if (options.name !== undefined) words.push('-t', options.name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   // A skipped test here just notices nothing; with CI set it would fail.
-  const env = { ...process.env, CI: '', NO_COLOR: '1' };
-  const [program = '', ...args] = options.root === undefined ? words : contained(folder, options.root, words);
+  const env = { ...process.env, ...NO_OTHER_ENGINE, CI: '', NO_COLOR: '1' };
+  const { root, engine } = options;
+  const [program = '', ...args] = contained({ tree: folder, root, engine }, words);
   const child = spawn(program, args, { cwd: folder, env, stdio: 'ignore', detached: true });
   let late = false;
   const kill = (): void => {
