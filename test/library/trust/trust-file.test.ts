@@ -70,6 +70,15 @@ describe('readTrust()', () => {
     expect([projects.size, fault]).toEqual([0, 'it does not say which projects are trusted']);
   });
 
+  it('ignores a file over 4 MiB', () => {
+    const text = JSON.stringify({ version: 1, projects: { '/a': { digest: DIGEST } } });
+    holds({});
+    writeFileSync(path, text.padEnd(4 * 1024 * 1024));
+    expect(readTrust(path)).toEqual({ projects: new Map([['/a', { digest: DIGEST }]]) });
+    writeFileSync(path, text.padEnd(4 * 1024 * 1024 + 1));
+    expect(readTrust(path)).toEqual({ projects: new Map(), fault: 'it is over 4 MiB' });
+  });
+
   it('does not wait for a writer of a pipe', () => {
     mkdirSync(join(home, 'config'));
     execFileSync('mkfifo', ['-m', '600', path]);

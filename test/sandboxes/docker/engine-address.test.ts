@@ -49,10 +49,14 @@ describe('engineAddress()', () => {
     expect(engineAddress('https://engine.test', PLAIN)).not.toHaveProperty('ca');
   });
 
-  it('refuses a folder that lacks a certificate', () => {
+  it('refuses a folder that lacks a certificate, with the cause', () => {
     const DOCKER_CERT_PATH = certificates('ca', 'cert');
     expect(() => engineAddress('https://engine.test', { ...PLAIN, DOCKER_CERT_PATH })).toThrow(
-      'Cannot reach the Docker engine: DOCKER_CERT_PATH lacks one of ca.pem, cert.pem and key.pem',
+      expect.objectContaining({
+        code: 'engine.unavailable',
+        message: expect.stringContaining('DOCKER_CERT_PATH lacks one of ca.pem, cert.pem and key.pem') as string,
+        cause: expect.objectContaining({ code: 'ENOENT' }) as Error,
+      }),
     );
   });
 
