@@ -47,6 +47,9 @@ const { values, positionals } = parseArgs({
     help: { type: 'boolean' },
   },
 });
+/** Ends the run at a signal; all that it started ends with it. */
+const interruption = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort());
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -75,7 +78,11 @@ async function main(): Promise<number> {
     return 2;
   }
   if (values.sample !== undefined) process.stdout.write(`--sample ${chosen.length} --seed ${seed}\n`);
-  const survived = await tryAll(chosen, testFinder(ROOT));
+  const survived = await tryAll(chosen, testFinder(ROOT)).catch((error: unknown) => {
+    if (interruption.signal.aborted) return undefined;
+    throw error;
+  });
+  if (survived === undefined) return 130;
   const allowed = values.sample === undefined ? 0 : Math.floor(chosen.length * SURVIVING_SHARE);
   if (survived > 0) process.stdout.write(`${allowed} may survive\n`);
   return survived <= allowed ? 0 : 1;
@@ -83,24 +90,21 @@ async function main(): Promise<number> {
 
 /** @returns the number of survivors without a reason */
 async function tryAll(mutants: readonly Mutant[], related: (file: string) => RelatedTests): Promise<number> {
-  await using parts = new AsyncDisposableStack();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void parts.disposeAsync().finally(() => process.exit(130)));
-  }
-  const tree = parts.use(mutatedTree(ROOT));
-  const untouched = parts.use(mutatedTree(ROOT));
+  using tree = mutatedTree(ROOT);
+  using untouched = mutatedTree(ROOT);
   const usesEngine = mutants.some(({ file }) => !IN_THE_BUNDLE.test(file));
-  const engine = parts.use(usesEngine ? await startEngineOfMutants() : undefined);
+  await using engine = usesEngine ? await startEngineOfMutants() : undefined;
   const known = readKnownSurvivors(SURVIVORS);
-  const seen = new Map<string, Promise<Unchanged>>();
-  const unchangedWith =
-    (socket: string | undefined): RunUnchanged =>
-    (files, name) => {
-      const key = [...files, name ?? '', socket ?? ''].join(' ');
-      const run = seen.get(key) ?? runUnchanged(untouched.folder, files, { ...longest(files, socket), ...named(name) });
-      seen.set(key, run);
+  const seen = new Map<string, Unchanged>();
+  const keyOf = ({ files, name = '', socket = '' }: TestChoice): string => [...files, name, socket].join(' ');
+  const unchanged: UnchangedRuns = {
+    known: (choice) => seen.get(keyOf(choice)),
+    async run(choice) {
+      const run = seen.get(keyOf(choice)) ?? (await runUnchanged(untouched.folder, choice));
+      seen.set(keyOf(choice), run);
       return run;
-    };
+    },
+  };
   const survivors: Mutant[] = [];
   let killed = 0;
   let listed = 0;
@@ -108,7 +112,7 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
     const own = IN_THE_BUNDLE.test(mutant.file) ? undefined : engine;
     await own?.renew();
     tree.apply(mutant);
-    const by = await noticedBy(tree.folder, related(mutant.file), own?.socket, unchangedWith(own?.socket));
+    const by = await noticedBy(tree.folder, related(mutant.file), own?.socket, unchanged);
     tree.restore();
     const reason = by === undefined ? reasonOf(known, mutant) : undefined;
     if (by !== undefined) killed += 1;
@@ -124,19 +128,31 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
   return survivors.length;
 }
 
+/** Test files that run together, with the engine that they reach. */
+interface TestChoice {
+  files: readonly string[];
+  /** A part of the name of the selected tests. */
+  name?: string | undefined;
+  socket: string | undefined;
+}
+
 /** Result and duration of some tests without any change. */
 interface Unchanged {
   isRed: boolean;
   tookMs: number;
 }
 
-type RunUnchanged = (files: readonly string[], name?: string) => Promise<Unchanged>;
+/** Runs of tests without any change, each tried once. */
+interface UnchangedRuns {
+  known(choice: TestChoice): Unchanged | undefined;
+  run(choice: TestChoice): Promise<Unchanged>;
+}
 
-async function runUnchanged(folder: string, files: readonly string[], options: RunOptions): Promise<Unchanged> {
+async function runUnchanged(folder: string, choice: TestChoice): Promise<Unchanged> {
   const started = performance.now();
-  const { end } = await runTests(folder, files, options);
+  const { end } = await runTests(folder, choice.files, longest(choice));
   // Tests that fail without any change cannot notice one.
-  const asked = [...files, options.name ?? ''].join(' ').trim();
+  const asked = [...choice.files, choice.name ?? ''].join(' ').trim();
   if (end !== 'passed') process.stderr.write(`${asked}: ${end} without any change, and is not counted\n`);
   return { isRed: end !== 'passed', tookMs: performance.now() - started };
 }
@@ -146,52 +162,52 @@ async function noticedBy(
   folder: string,
   { fast, slow }: RelatedTests,
   socket: string | undefined,
-  unchanged: RunUnchanged,
+  unchanged: UnchangedRuns,
 ): Promise<string | undefined> {
   for (const stage of [...fast, ...slow]) {
-    let files = stage;
-    while (files.length > 0) {
-      const [, name] = files[0]?.split('#') ?? [];
-      const paths = files.map((file) => file.replace(/#.*/, ''));
-      const once = await optionsFor(paths, name, socket, unchanged);
-      const ended = await runTests(folder, paths, once);
+    let left = stage;
+    while (left.length > 0) {
+      const [, name] = left[0]?.split('#') ?? [];
+      const files = left.map((file) => file.replace(/#.*/, ''));
+      const choice = { files, name, socket };
+      const options = patient(choice, unchanged.known(choice));
+      const ended = await runTests(folder, files, options);
       if (ended.end === 'passed') break;
       if (ended.end !== 'failed') {
         // A busy machine can end a run as well.
-        const again = await runTests(folder, paths, once);
-        if (again.end !== 'passed' && !(await unchanged(paths, name)).isRed)
-          return `${ended.end} in ${paths.join(' ')}`;
+        const again = await runTests(folder, files, options);
+        if (again.end !== 'passed' && !(await unchanged.run(choice)).isRed) return `${ended.end} in ${files.join(' ')}`;
         break;
       }
-      const again = { ...longest([ended.file], socket), ...named(ended.name) };
+      const failed = { files: [ended.file], name: ended.name, socket };
       // A test that starts sandboxes may fail for lack of processor time; then it passes the second time.
-      const fails = !SLOW.test(ended.file) || (await runTests(folder, [ended.file], again)).end !== 'passed';
-      if (fails && !(await unchanged([ended.file], ended.name)).isRed)
-        return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
-      files = files.filter((file) => file !== ended.file && !file.startsWith(`${ended.file}#`));
+      const fails = !SLOW.test(ended.file) || (await runTests(folder, failed.files, longest(failed))).end !== 'passed';
+      // If all of them pass without the change, this test passes as well.
+      const passes = async (): Promise<boolean> =>
+        unchanged.known(choice)?.isRed === false || !(await unchanged.run(failed)).isRed;
+      if (fails && (await passes())) return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
+      left = left.filter((file) => file !== ended.file && !file.startsWith(`${ended.file}#`));
     }
   }
   return undefined;
 }
 
-async function optionsFor(
-  files: readonly string[],
-  name: string | undefined,
-  socket: string | undefined,
-  unchanged: RunUnchanged,
-): Promise<RunOptions> {
-  const { timeoutMs, ...options } = longest(files, socket);
-  if (!SLOW.test(files[0] ?? '')) return { ...options, timeoutMs, ...named(name) };
-  const patienceMs = Math.max(SHORTEST_MS, TIMES_AS_LONG * (await unchanged(files, name)).tookMs);
-  return { ...options, timeoutMs: Math.min(timeoutMs, patienceMs), ...named(name) };
+/** Options for tests whose duration without a change may be known. */
+function patient(choice: TestChoice, known: Unchanged | undefined): RunOptions {
+  const options = longest(choice);
+  if (known === undefined || !SLOW.test(choice.files[0] ?? '')) return options;
+  return { ...options, timeoutMs: Math.min(options.timeoutMs, Math.max(SHORTEST_MS, TIMES_AS_LONG * known.tookMs)) };
 }
 
-function longest([first = '']: readonly string[], socket: string | undefined): RunOptions {
-  return { ...(SLOW.test(first) ? LONGEST_SLOW : LONGEST_FAST), root: ROOT, engine: socket };
-}
-
-function named(name: string | undefined): Pick<RunOptions, 'name'> {
-  return name === undefined ? {} : { name };
+function longest({ files, name, socket }: TestChoice): RunOptions {
+  const limits = SLOW.test(files[0] ?? '') ? LONGEST_SLOW : LONGEST_FAST;
+  return {
+    ...limits,
+    root: ROOT,
+    signal: interruption.signal,
+    engine: socket,
+    ...(name === undefined ? {} : { name }),
+  };
 }
 
 function nameOf({ file, line, mutator, original, replacement }: Mutant): string {

@@ -27,15 +27,18 @@ export interface RunOptions {
   name?: string;
   /** The checkout. */
   root: string;
+  /** Ends the run, and refuses the next one. */
+  signal: AbortSignal;
   /** The socket of an engine for the tests. */
   engine: string | undefined;
 }
 
 /** Without these, an engine is found at the default address only. */
-const NO_OTHER_ENGINE = { DOCKER_HOST: '', DOCKER_CONTEXT: 'default' };
+const NO_OTHER_ENGINE = { DOCKER_HOST: '', DOCKER_CONTEXT: '', DOCKER_CONFIG: '/nowhere' };
 
 /** Runs test files in a tree until the first failure. */
 export async function runTests(folder: string, files: readonly string[], options: RunOptions): Promise<TestEnd> {
+  options.signal.throwIfAborted();
   const report = join(folder, '.toolchain', 'report.json');
   const words = [
     process.execPath,
@@ -59,7 +62,7 @@ export async function runTests(folder: string, files: readonly string[], options
   const kill = (): void => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   };
-  process.once('exit', kill);
+  options.signal.addEventListener('abort', kill);
   const timer = setTimeout(() => {
     late = true;
     kill();
@@ -68,7 +71,7 @@ export async function runTests(folder: string, files: readonly string[], options
     child.once('exit', resolve);
     child.once('error', () => resolve(null));
   });
-  process.off('exit', kill);
+  options.signal.removeEventListener('abort', kill);
   clearTimeout(timer);
   try {
     if (late) return { end: 'timeout' };
