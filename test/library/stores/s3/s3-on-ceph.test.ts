@@ -441,6 +441,15 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect((await store.list()).items).toHaveLength(1);
   });
 
+  test('a deleted skill hides no skill that another tool has put below it', async () => {
+    const user = newUser();
+    const store = open(`${user}/skills`);
+    const { revision } = await store.put('deeds', tree({ 'SKILL.md': skillText('deeds') }), { ifRevision: null });
+    await store.delete('deeds', { ifRevision: revision });
+    await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('sale'));
+    expect((await store.list()).items.map(({ path }) => path)).toEqual(['deeds/sale']);
+  });
+
   test('put() refuses paths that name no file, and folders with other content', async () => {
     const user = newUser();
     const store = open(`${user}/skills`);
