@@ -16,6 +16,7 @@ export interface RelatedTests {
  */
 const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly string[]])[] = [
   ['src/sandboxes/docker/engine/', ['test/cli/docker-host.test.ts']],
+  ['src/sandboxes/docker/', ['test/sandboxes/docker/runner-contract.test.ts']],
   ['src/sandboxes/local/', ['test/attacks/namespace-ablation.test.ts', 'test/jobs/sweep.test.ts']],
   ['src/sandboxes/seccomp/', ['test/sandboxes/seccomp/denied-calls.test.ts']],
   ['src/jobs/request/orchestrator-settings', ['test/jobs/request/options.test.ts']],

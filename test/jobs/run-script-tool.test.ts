@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import { SCRIPT_LIMITS } from '../../src/contracts/jobs/limits.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import { createRunScriptTool } from '../../src/jobs/run-script-tool.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
@@ -50,6 +52,11 @@ const exec = (code: string, options: Partial<ExecOptions> = {}): Promise<JobResu
     isolation: BEST_LEVEL,
     ...options,
   });
+
+it('the call of a script lasts longer than the script may', () => {
+  const tool = createRunScriptTool({ jobOf: () => undefined, run: () => Promise.reject(new Error('not reached')) });
+  expect(tool.timeoutMs).toBeGreaterThan(SCRIPT_LIMITS.runTimeoutMs);
+});
 
 describe.each(SHARED_LEVELS)('skills.run_script at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));

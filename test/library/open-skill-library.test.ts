@@ -347,6 +347,24 @@ describe('openSkillLibrary()', () => {
     }
   });
 
+  it('watches its stores from the first subscription until the last one ends', async () => {
+    const seen: string[] = [];
+    const watch = (): Disposable => {
+      seen.push('begins');
+      return { [Symbol.dispose]: () => void seen.push('ends') };
+    };
+    const library = await open([{ ...folderStore('skills', UNITS), watch }]);
+    expect(seen).toEqual([]);
+    const first = library.subscribe(() => undefined);
+    const second = library.subscribe(() => undefined);
+    first[Symbol.dispose]();
+    expect(seen).toEqual(['begins']);
+    second[Symbol.dispose]();
+    expect(seen).toEqual(['begins', 'ends']);
+    library.subscribe(() => undefined);
+    expect(seen).toEqual(['begins', 'ends', 'begins']);
+  });
+
   it('closes only once, and then refuses calls', async () => {
     const library = await open([folderStore('skills', UNITS)]);
     await library.close();

@@ -52,6 +52,11 @@ it('only a missing kernel level is answered with the way to have one', async () 
   expect(await hintOf('none')).not.toContain('SKILLCELL_KERNEL_RUNTIME');
 });
 
+it('a sweep of a named engine that is missing is an error, and not skipped', async () => {
+  await using runner = createDockerRunner(nowhere);
+  await expect(runner.sweep()).rejects.toMatchObject({ code: 'engine.unavailable' });
+});
+
 dockerTest('a container is attached by an upgrade, so that a proxy passes on both directions', {}, async () => {
   const { bundle } = await dockerImage();
   let sent = '';
