@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { diagnostic } from '../../src/contracts/errors/diagnostic.ts';
 import type { RootKind, Skill } from '../../src/contracts/skills/skill.ts';
 import type { SkillStore } from '../../src/contracts/skills/store.ts';
@@ -179,6 +179,30 @@ describe('openSkillLibrary()', () => {
     ).rejects.toMatchObject({
       code: 'store.unavailable',
     });
+  });
+
+  it('reports the age of the last good list in the unit that a reader expects', async () => {
+    await open([folderStore('skills', UNITS)]);
+    const listedAt = Date.now();
+    renameSync(join(home, 'skills'), join(home, 'away'));
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      for (const [seconds, age] of [
+        [119, '1[12]\\d s'],
+        [125, '2 min'],
+        [119 * 60, '1(19|20) min'],
+        [125 * 60, '2 h'],
+        [47 * 3_600, '47 h'],
+        [72 * 3_600, '3 days'],
+      ] as const) {
+        vi.setSystemTime(listedAt + seconds * 1_000);
+        const library = await open([storeAt('skills')], { stale: 'use' });
+        await library.heads();
+        expect(library.diagnostics()[0]?.message).toMatch(new RegExp(`, ${age} ago: `));
+      }
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('shows a change of one store beside the last good list of another one, and refuses both by default', async () => {

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -13,12 +14,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillTree } from '../../../../src/contracts/skills/skill.ts';
 import { removeTree } from '../../../../src/durable/remove-tree.ts';
 import { loadSkillsSubsystem } from '../../../../src/skills/index.ts';
 import { openTreeCache } from '../../../../src/library/stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../../../../src/library/stores/directory/directory-store.ts';
+import { walkSkills } from '../../../../src/library/stores/directory/walk-skills.ts';
 import { writeTree } from '../../../conformance/write-tree.ts';
 import { describeStore } from '../conformance/store-conformance.ts';
 
@@ -27,6 +30,20 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'directory-store-')));
 });
 afterEach(() => removeTree(folder));
+
+it('walkSkills() takes the newest of all files of a skill as its change', async () => {
+  const place = join(folder, 'units');
+  mkdirSync(place);
+  for (const name of ['b.md', 'SKILL.md', 'a.md', 'c.md']) {
+    writeFileSync(join(place, name), '---\nname: units\ndescription: Units.\n---\n');
+    await sleep(5);
+  }
+  const change = (name: string): number => lstatSync(join(place, name)).ctimeMs;
+  expect(change('c.md')).toBeGreaterThan(change('b.md'));
+  expect(walkSkills(folder).skills.map(({ changedAt }) => changedAt)).toEqual([change('c.md')]);
+  chmodSync(join(place, 'a.md'), 0o600);
+  expect(walkSkills(folder).skills.map(({ changedAt }) => changedAt)).toEqual([change('a.md')]);
+});
 
 const storeAt = (path: string) =>
   createDirectoryStore({ path, kind: 'user', cache: openTreeCache(join(folder, 'cache')) });

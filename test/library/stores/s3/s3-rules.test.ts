@@ -207,6 +207,21 @@ describe('failureOf()', () => {
     );
   });
 
+  it.each([
+    ['InvalidAccessKeyId', 'AWS_ACCESS_KEY_ID'],
+    ['SignatureDoesNotMatch', 'AWS_SECRET_ACCESS_KEY'],
+    ['ExpiredToken', 'Sign in again'],
+    ['AccessDenied', 's3:ListBucket'],
+    ['NoSuchBucket', 'AWS_ENDPOINT_URL_S3'],
+    ['PermanentRedirect', 'AWS_REGION'],
+    ['AuthorizationHeaderMalformed', 'AWS_REGION'],
+  ])('answers %s with the advice to look at %s', (name, advice) => {
+    const status = name === 'NoSuchBucket' ? 404 : 403;
+    expect(failureOf({ name, $metadata: { httpStatusCode: status } })).toMatchObject({
+      hint: expect.stringContaining(advice) as string,
+    });
+  });
+
   it('maps a silent service to "again", and missing credentials to "refused"', () => {
     expect(failureOf(new FaultyAnswer('nothing'))).toEqual({ kind: 'again', reason: 'nothing' });
     expect(failureOf({ code: 'ECONNRESET' })).toEqual({ kind: 'again', reason: 'ECONNRESET' });
