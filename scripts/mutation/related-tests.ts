@@ -46,7 +46,7 @@ const MOST_NEAR = 8;
 const FARTHEST_NEAR = 8;
 /** Number of slow tests that are tried before the tests of {@link THROUGH_PROCESSES}, and of all. */
 const NEAREST_SLOW = 3;
-const MOST_SLOW = 5;
+const MOST_SLOW = 10;
 /** A test that the imports do not show, in the folder of the file. */
 const UNSEEN = 50;
 /** A folder between a test and a file counts as much as two imports. */

@@ -26,10 +26,10 @@ afterEach(() => {
 /** The format of Vercel's tool. The hash covers `a.txt`, `b/z.txt` and `SKILL.md`: sha256sum over paths and bytes in this order. */
 const COMPUTED = '1e8d8862635c8cc0dd1b6a32ff1232f6e633e039466783fb43c2676c262a2b4a';
 
-function write(entry: object): void {
+function write(entry: object, name = 'units'): void {
   const text = JSON.stringify({
     version: 1,
-    skills: { units: { source: '../source', sourceType: 'local', ...entry } },
+    skills: { [name]: { source: '../source', sourceType: 'local', ...entry } },
   });
   writeFileSync(join(home, 'project/skills-lock.json'), text);
 }
@@ -43,6 +43,15 @@ describe('importSkillsLock()', () => {
     write({ computedHash: COMPUTED, skillPath: 'units/SKILL.md' });
     expect((await importSkillsLock({ lockFile, cache }))?.map(({ id }) => id)).toEqual(['custom.units']);
     expect((await verifySkills({ lockFile }))?.map(({ deviations }) => deviations)).toEqual([[]]);
+  });
+
+  it('locks no skill of another name, though its bytes have the hash', async () => {
+    const lockFile = join(home, 'project/skillcell.lock.json');
+    write({ computedHash: COMPUTED }, 'lengths');
+    await expect(importSkillsLock({ lockFile, cache })).rejects.toMatchObject({
+      code: 'lock.mismatch',
+      message: expect.stringContaining('got no such skill') as string,
+    });
   });
 
   it('refuses invalid entries', async () => {

@@ -1,7 +1,22 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
 import { localSandbox } from '../../../src/sandboxes/local/local-sandbox.ts';
 import { until } from '../../fixtures/until.ts';
+
+test('localSandbox() reads why a start failed from the stderr of the programs around a sandbox', async () => {
+  const child = spawn('/bin/sh', ['-c', 'echo no namespaces >&2'], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  const sandbox = localSandbox({
+    isolation: 'namespace',
+    child,
+    group: null,
+    diagnostics: [],
+    cleanUp: () => Promise.resolve(),
+    startFailure: (complaint) => new SkillcellError('runner.isolation-unmet', complaint),
+  });
+  await until(() => sandbox.complaint() !== '', 'a text');
+  expect(sandbox.startFailure?.()).toMatchObject({ code: 'runner.isolation-unmet', message: 'no namespaces' });
+});
 
 test('localSandbox() keeps the end of the stderr of the programs around a sandbox', async () => {
   const script = 'printf "%5000s" first >&2; sleep 0.1; printf last >&2';
