@@ -86,7 +86,10 @@ function startWatches(
   limits: JobLimits,
   because: (cause: EndCause) => void,
 ): () => void {
-  const stops = [clock.start(limits.runTimeoutMs, () => because('run-deadline')), watchFolders(layout, limits, because)];
+  const stops = [
+    clock.start(limits.runTimeoutMs, () => because('run-deadline')),
+    watchFolders(layout, limits, because),
+  ];
   const cancel = (): void => because(canceled.reason as EndCause);
   if (canceled.aborted) cancel();
   canceled.addEventListener('abort', cancel, { once: true });

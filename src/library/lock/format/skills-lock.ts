@@ -58,6 +58,7 @@ export function computedHash(tree: SkillTree): string {
   // Vercel's tool sorts names by locale, not by code points.
   const names = new Intl.Collator('en');
   const hash = createHash('sha256');
-  for (const [path, { bytes }] of [...tree].toSorted(([a], [b]) => names.compare(a, b))) hash.update(path).update(bytes);
+  for (const [path, { bytes }] of [...tree].toSorted(([a], [b]) => names.compare(a, b)))
+    hash.update(path).update(bytes);
   return hash.digest('hex');
 }
