@@ -36,11 +36,12 @@ export function createPreparedEngine(
   let examined: Promise<EngineFacts> | undefined;
 
   const examine = async (): Promise<EngineFacts> => {
-    const engine = await connectEngine(options);
-    const report = await checkEngine(engine, signal);
-    const bundle = options.bundle ?? (await ensureRuntime());
-    const image = await findImage(engine, options.flavor ?? 'slim', bundle.digest, signal);
-    return { engine, report, image };
+    const [engine, bundle] = await Promise.all([connectEngine(options), options.bundle ?? ensureRuntime()]);
+    const checked = checkEngine(engine, signal);
+    const image = findImage(engine, options.flavor ?? 'slim', bundle.digest, signal);
+    // A fault of the engine is reported before a fault of its image.
+    image.catch(() => undefined);
+    return { engine, report: await checked, image: await image };
   };
   const forget = (): void => {
     examined = undefined;
