@@ -137,15 +137,13 @@ it('calls with bytes that end early, with a forbidden place or with a used id ar
   expect(await runWith(entry)).toMatchObject({ outcome: 'succeeded', calls: [{ ok: false }, { ok: false }] });
 });
 
-it('an unknown fault becomes an internal fault, and a known fault keeps its code', async () => {
+it('an unknown fault becomes an internal fault, and a known fault keeps its code and its diagnostics', async () => {
   await expect(
     runWith(`say({ type: 'fault', code: 'toString', message: 'm', diagnostics: [] });`),
   ).rejects.toMatchObject({ code: 'internal.fault' });
-  await expect(
-    runWith(`say({ type: 'fault', code: 'skills.digest-mismatch', message: 'm', diagnostics: [] });`),
-  ).rejects.toMatchObject({
-    code: 'skills.digest-mismatch',
-  });
+  const diagnostics = [{ code: 'skill.too-large', severity: 'error', message: 'It is too large.' }];
+  const fault = { type: 'fault', code: 'skills.digest-mismatch', message: 'm', diagnostics };
+  await expect(runWith(`say(${JSON.stringify(fault)});`)).rejects.toMatchObject({ code: fault.code, diagnostics });
 });
 
 it('a digest of instructions that the host did not render is refused', async () => {
