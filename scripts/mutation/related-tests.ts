@@ -22,6 +22,7 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['src/jobs/request/orchestrator-settings', ['test/jobs/request/options.test.ts']],
   ['src/jobs/run/accept-job', ['test/jobs/run/tools.test.ts']],
   ['src/jobs/request/job-schema', ['test/jobs/request/validation.test.ts']],
+  ['src/jobs/result/', ['test/jobs/run/budget.test.ts']],
   ['src/jobs/', ['test/jobs/run/programs.test.ts', 'test/jobs/events/events.test.ts']],
   ['src/models/', ['test/jobs/run/tools.test.ts']],
   ['src/tools/', ['test/jobs/run/tools.test.ts']],

@@ -79,6 +79,13 @@ describe('searchSkills()', () => {
     });
   });
 
+  it('shows the first of equal places, and the id only if there is no other place', async () => {
+    const fieldOf = async (text: string): Promise<unknown> => (await search(text)).hits[0]?.snippet?.field;
+    expect(await fieldOf('invoice')).toBe('description');
+    expect(await fieldOf('dunning')).toBe('headings');
+    expect(await fieldOf('diagram')).toBe('id');
+  });
+
   it('shows a snippet on one line, without control and hidden characters', async () => {
     using hostile = skillLibrary({
       'odd/SKILL.md': skillText(
