@@ -1,6 +1,6 @@
 /**
  * Changes the sources in one place at a time, as Stryker does, and lists the changes that no test notices. Exit code 1 if a survivor is not in
- * `test/mutation/survivors.json` with a reason; for a sample, if more than a tenth of it survives so.
+ * `test/mutation/survivors.json` with a reason; for a sample, if more than `--may-survive` percent of it survive so.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,17 @@ import { SLOW, testFinder, type RelatedTests } from './mutation/related-tests.ts
 import { runTests, type RunOptions } from './mutation/run-tests.ts';
 import { seedOfWeek } from './mutation/seed-of-week.ts';
 
-const USAGE = `npm run mutate -- [FILE, FOLDER or PATTERN ...] [--sample N [--seed TEXT]] [--list] [--json FILE]
+/** Percentage of a sample that may survive: a seed that was never tried may find survivors that no change has made. */
+const MAY_SURVIVE = '10';
+const USAGE = `npm run mutate -- [FILE, FOLDER or PATTERN ...] [--sample N [--seed TEXT] [--may-survive PERCENT]] [--list] [--json FILE]
 
 Changes the sources in one place at a time, and lists the changes that no test notices. Needs root.
 
-  --sample N     tries N changes only; exit code 1 if more than a tenth of them survive
-  --seed TEXT    chooses the sample; default 1. The seed "week" is the week of today, such as ${seedOfWeek(new Date())}
-  --list         lists the changes, and tries none
-  --json FILE    writes the survivors as entries of test/mutation/survivors.json, without a reason
+  --sample N             tries N changes only
+  --seed TEXT            chooses the sample; default 1. The seed "week" is the week of today, such as ${seedOfWeek(new Date())}
+  --may-survive PERCENT  the exit code is 1 if more of a sample survive; default ${MAY_SURVIVE}
+  --list                 lists the changes, and tries none
+  --json FILE            writes the survivors as entries of test/mutation/survivors.json, without a reason
 `;
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SURVIVORS = join(ROOT, 'test/mutation/survivors.json');
@@ -32,8 +35,6 @@ const LONGEST_SLOW = { timeoutMs: 300_000, testTimeoutMs: 60_000 };
 /** For tests that start programs, a run that takes this many times as long as without the change counts as endless, too. */
 const TIMES_AS_LONG = 4;
 const SHORTEST_MS = 20_000;
-/** The share of a sample that may survive: a seed that was never tried may find survivors that no change has made. */
-const SURVIVING_SHARE = 0.1;
 /** Code in the bundle of the runtime. With a change there, an engine has no image with this bundle. */
 const IN_THE_BUNDLE = /^(runtime|src\/(contracts|protocol|skills))\//;
 
@@ -42,6 +43,7 @@ const { values, positionals } = parseArgs({
   options: {
     sample: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    'may-survive': { type: 'string', default: MAY_SURVIVE },
     list: { type: 'boolean' },
     json: { type: 'string' },
     help: { type: 'boolean' },
@@ -60,6 +62,11 @@ async function main(): Promise<number> {
   const files = listSources(ROOT, positionals.length === 0 ? MUTATED : positionals);
   const all = await listMutants(ROOT, files);
   const size = Number(values.sample ?? all.length);
+  const percent = Number(values['may-survive']);
+  if (!(percent >= 0 && percent <= 100)) {
+    process.stderr.write(`Cannot mutate: --may-survive takes a percentage, got ${values['may-survive']}.\n`);
+    return 2;
+  }
   if (!Number.isInteger(size) || size < 1 || all.length === 0) {
     const given = [...positionals, values.sample ?? ''].join(' ').trim();
     process.stderr.write(`Cannot mutate: no source can be changed, got ${given}.\n`);
@@ -83,7 +90,7 @@ async function main(): Promise<number> {
     throw error;
   });
   if (survived === undefined) return 130;
-  const allowed = values.sample === undefined ? 0 : Math.floor(chosen.length * SURVIVING_SHARE);
+  const allowed = values.sample === undefined ? 0 : Math.floor((chosen.length * percent) / 100);
   if (survived > 0) process.stdout.write(`${allowed} may survive\n`);
   return survived <= allowed ? 0 : 1;
 }
