@@ -584,7 +584,10 @@ attack('E11', 'makes calls with bytes after the end of its run', { levels: EVERY
     const { count } = calls;
     expect(result, what).toMatchObject({ outcome: 'failed', exitCode: 5 });
     expect(count - before, what).toBeLessThanOrEqual(most);
-    expect(result.calls.every((call) => call.code === 'tool.job-over')).toBe(true);
+    // A call that was made before the end was seen may also have been answered before.
+    expect(result.calls.filter((call) => call.code !== 'tool.job-over').length, what).toBeLessThanOrEqual(
+      count - before,
+    );
     expect((await run({ code: 'print(6 * 7)' })).stdout.text).toBe('42\n');
     expect([what, calls.count]).toEqual([what, count]);
   }

@@ -86,7 +86,7 @@ const ENTRY_MOUNTS: Record<string, string> = {
   '/sys/fs/cgroup': OF_HOST,
   '/run': writable(1024, undefined),
   '/tmp': writable(16 * 1024, undefined),
-  '/skills': writable(96 * 1024, undefined),
+  '/skills': writable(72 * 1024, undefined),
   '/inner/tmp': WORKSPACE,
   '/inner/shm': writable(memoryMib * 1024, 1024),
 };
@@ -94,7 +94,7 @@ const ENTRY_MOUNTS: Record<string, string> = {
 const USER_MOUNTS: Record<string, string> = {
   ...COMMON_MOUNTS,
   '/node_modules/skillcell': OF_HOST,
-  '/skills': writable(96 * 1024, undefined, 'ro'),
+  '/skills': writable(72 * 1024, undefined, 'ro'),
   '/proc/sys': 'proc ro,nosuid,nodev,noexec,relatime',
   '/etc': `tmpfs ro,${EMPTY}`,
   '/dev/shm': writable(memoryMib * 1024, 1024),

@@ -102,7 +102,13 @@ function runShell(
   );
   if (made.status === 0) return made.stdout;
   const reason = made.error?.message ?? made.stderr.trim();
-  throw new Error(`Cannot make the pipes of a program: mkfifo failed, got ${reason}.`, { cause: made.error });
+  const cause = made.error ?? forkError(reason);
+  throw new Error(`Cannot make the pipes of a program: mkfifo failed, got ${reason}.`, { cause });
+}
+
+/** The system's error if the shell got the last free process, so that it could start no command. */
+function forkError(reason: string): Error | undefined {
+  return /\bfork\b/i.test(reason) ? Object.assign(new Error(reason), { code: 'EAGAIN' }) : undefined;
 }
 
 /** The supervisor's end of a fifo that a program writes. */
