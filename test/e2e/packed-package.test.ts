@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
@@ -101,6 +101,21 @@ describe('the packed package', () => {
     const result = JSON.parse(stdout) as JobResult;
     expect(result).toMatchObject({ outcome: 'succeeded', runner: 'local', isolation: 'none', exitCode: 0, value: 42 });
     expect(result.stdout.text).toBe('six times seven\n');
+  });
+
+  it('keeps compiled code in the cache of the user, in a folder that no other user can write', async (context) => {
+    requireInstalled(context);
+    const command = join(folder, 'node_modules/skillcell/bin/skillcell.js');
+    const kept = async (cache: string): Promise<string[]> => {
+      const env = { ...plainEnvironment(), XDG_CACHE_HOME: join(folder, cache) };
+      await execa(process.execPath, [command, '--version'], { cwd: folder, env, extendEnv: false });
+      return readdirSync(join(folder, cache, 'skillcell/compiled'));
+    };
+    expect(await kept('own')).toHaveLength(1);
+    expect(statSync(join(folder, 'own/skillcell/compiled')).mode & 0o777).toBe(0o700);
+    mkdirSync(join(folder, 'open/skillcell/compiled'), { recursive: true });
+    chmodSync(join(folder, 'open/skillcell/compiled'), 0o777);
+    expect(await kept('open')).toEqual([]);
   });
 
   it('offers the library by its names', async (context) => {
