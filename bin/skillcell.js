@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // Plain JavaScript for any Node from 18 on. From a checkout it sets up what is missing and runs src/cli as it is; from
 // the installed package it runs dist/cli. Under a Node that is too old it starts the project's own one with this file.
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import * as module from 'node:module';
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -44,19 +44,33 @@ async function runPackage() {
   return runMain('../dist/cli/main.js');
 }
 
-/** Keeps compiled code in the cache of this user. Node executes it, so the folder must be closed to other users. Root leaves the homes of others alone. */
+/**
+ * Keeps compiled code in the cache of this user. Node executes it, so each folder must belong to the user and be closed to others. Root leaves
+ * the homes of other users alone.
+ */
 function keepCompiledCode() {
-  const { XDG_CACHE_HOME: set = '' } = process.env;
-  const folder = join(isAbsolute(set) ? set : join(homedir(), '.cache'), 'skillcell', 'compiled');
-  let existing = folder;
-  while (!existsSync(existing)) existing = dirname(existing);
   try {
-    if (statSync(existing).uid !== process.getuid?.()) return;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if ((statSync(folder).mode & 0o022) === 0) module.enableCompileCache(folder);
+    const cache = cacheFolder();
+    const own = process.getuid?.();
+    if (statSync(existsSync(cache) ? cache : dirname(cache)).uid !== own) return;
+    let folder = cache;
+    if (!existsSync(folder)) mkdirSync(folder, 0o700);
+    for (const name of ['skillcell', 'compiled']) {
+      folder = join(folder, name);
+      if (!existsSync(folder)) mkdirSync(folder, 0o700);
+      const status = lstatSync(folder);
+      if (!status.isDirectory() || status.uid !== own || (status.mode & 0o022) !== 0) return;
+    }
+    module.enableCompileCache(folder);
   } catch {
     // Without it, a command only starts more slowly.
   }
+}
+
+/** As `src/durable/user-folders.ts`: a relative path would name a folder of the working folder, with files of other people. */
+function cacheFolder() {
+  const { HOME: home = '', XDG_CACHE_HOME: set = '' } = process.env;
+  return isAbsolute(set) ? set : join(isAbsolute(home) ? home : userInfo().homedir, '.cache');
 }
 
 /** @param {string} path */

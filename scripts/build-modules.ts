@@ -1,9 +1,10 @@
 import { transform } from 'esbuild';
 import { rolldown, type Plugin } from 'rolldown';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePackage, LAZY_FILES } from './build-runtime.ts';
+import { packageFolder } from './bundled-licenses.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -13,11 +14,12 @@ const ENTRIES = ['index', 'skills/index', 'ai/index', 'backend/index', 'library/
 const BUNDLED = ['zod', 'dockerode', '@modelcontextprotocol/server'];
 /** Parts of these packages that are never called: sessions of BuildKit and connections over ssh. They are most of dockerode's modules. */
 const LEFT_OUT = /[\\/](?:dockerode[\\/]lib[\\/](?:session|buildkit)|docker-modem[\\/]lib[\\/]ssh)\.js$/;
-/** Asynchronous functions of `src/index.ts` whose modules are loaded by their first call, by module. */
+/**
+ * Asynchronous functions of `src/index.ts` whose modules are loaded by their first call, by module. They read nothing of the process before
+ * they wait: the import delays their begin.
+ */
 const DEFERRED: Readonly<Record<string, string>> = {
   './evals/evaluate-skill.ts': 'evaluateSkill',
-  './library/open-skill-library.ts': 'openSkillLibrary',
-  './library/search/search-skills.ts': 'searchSkills',
   './mcp/client/connect-mcp-tools.ts': 'connectMcpTools',
 };
 
@@ -25,16 +27,20 @@ const DEFERRED: Readonly<Record<string, string>> = {
  * Bundles the sources into few files, as each file costs a look at the disk. A file of its own remains for each module that is loaded at first use.
  *
  * @param folder destination
- * @returns names of the packages that became part of it
+ * @returns folders of the packages that became part of it
  */
-export async function buildModules(folder: string): Promise<string[]> {
+export async function buildModules(folder: string): Promise<Set<string>> {
   const places = new Map(ENTRIES.map((name) => [name, join(root, 'src', `${name}.ts`)]));
   const reached = { command: new Set<string>(), library: new Set<string>() };
   const packages = new Set<string>();
   const bundle = await rolldown({
     input: Object.fromEntries(places),
     platform: 'node',
-    external: (id, importer) => !/^[./]/.test(id) && !isBundled(id) && !importer?.includes('node_modules'),
+    // Packages of bundled packages are bundled too, except optional ones, which a user's installation may lack.
+    external: (id, importer) =>
+      id === 'supports-color' || (!/^[./]/.test(id) && !isBundled(id) && !importer?.includes('node_modules')),
+    // A module that the library always loads may be loaded at first use elsewhere.
+    checks: { ineffectiveDynamicImport: false },
     treeshake: {
       moduleSideEffects: [
         { test: /require-node\.ts$/, sideEffects: true },
@@ -61,24 +67,32 @@ export async function buildModules(folder: string): Promise<string[]> {
       },
     ],
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: folder,
     format: 'esm',
     sourcemap: true,
+    // The folder is moved to `dist/` when the build is complete.
+    sourcemapPathTransform: (source, map) =>
+      relative(join(root, 'dist', relative(folder, dirname(map))), resolve(dirname(map), source)),
     // The sources have the comments; here they are a fifth of the bytes to read.
     comments: false,
     chunkFileNames: 'chunks/[name].js',
     codeSplitting: {
       groups: [
-        { name: 'shared', priority: 3, test: (id) => reached.command.has(id) && reached.library.has(id) },
+        {
+          name: 'shared',
+          priority: 3,
+          test: (id) => reached.command.has(id) && !id.startsWith(join(root, 'src/cli/')),
+        },
         { name: 'command', priority: 2, test: (id) => reached.command.has(id) },
         { name: 'library', priority: 1, test: (id) => reached.library.has(id) },
       ],
     },
   });
   await bundle.close();
-  for (const name of packages) await bundlePackage(name, join(folder, 'packages', `${name}.cjs`));
-  return [...BUNDLED, ...packages];
+  const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []));
+  for (const name of packages) modules.push(...(await bundlePackage(name, join(folder, 'packages', `${name}.cjs`))));
+  return new Set(modules.flatMap((path) => packageFolder(path) ?? []));
 }
 
 function isBundled(id: string): boolean {

@@ -107,10 +107,15 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
   for (const lazyName of lazy) await bundlePackage(lazyName, join(folder, packageFile(lazyName)));
 }
 
-/** Bundles a package into one CommonJS file. */
-export async function bundlePackage(name: string, outfile: string): Promise<void> {
+/** Bundles a package into one CommonJS file. @returns paths of the modules in it */
+export async function bundlePackage(name: string, outfile: string): Promise<string[]> {
   const contents = name in MODULES ? `export * from '${name}'` : `module.exports = require('${name}')`;
-  await build({ ...COMMON, stdin: { contents, resolveDir: root }, outfile, format: 'cjs', plugins: [withoutEngines] });
+  const stdin = { contents, resolveDir: root };
+  const { metafile } = await build({
+    ...COMMON,
+    ...{ stdin, outfile, format: 'cjs', plugins: [withoutEngines], metafile: true },
+  });
+  return Object.keys(metafile.inputs).map((path) => join(root, path));
 }
 
 async function asCommonJs(code: string): Promise<string> {

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildModules } from './build-modules.ts';
-import { bundledLicenses } from './bundled-licenses.ts';
-import { buildRuntime } from './build-runtime.ts';
+import { bundledLicenses, packageFolder } from './bundled-licenses.ts';
+import { buildRuntime, bundlePackage } from './build-runtime.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -32,8 +32,12 @@ export async function buildPackage(): Promise<boolean> {
     if (exitCode !== 0) return false;
     const bundled = await buildModules(fresh);
     await buildRuntime(join(fresh, 'runtime'));
-    const lazy = (await readdir(join(fresh, 'runtime/packages'))).map((name) => name.replace(/\.cjs$/, ''));
-    await writeFile(join(fresh, 'licenses.txt'), await bundledLicenses([...bundled, ...lazy]));
+    for (const file of await readdir(join(fresh, 'runtime/packages'))) {
+      const modules = await bundlePackage(file.replace(/\.cjs$/, ''), join(staging, 'again', file));
+      for (const path of modules) bundled.add(packageFolder(path) ?? root);
+    }
+    bundled.delete(root);
+    await writeFile(join(fresh, 'licenses.txt'), await bundledLicenses(bundled));
     await rm(join(root, 'dist'), { recursive: true, force: true });
     await rename(fresh, join(root, 'dist'));
     return true;

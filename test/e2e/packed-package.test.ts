@@ -116,6 +116,15 @@ describe('the packed package', () => {
     mkdirSync(join(folder, 'open/skillcell/compiled'), { recursive: true });
     chmodSync(join(folder, 'open/skillcell/compiled'), 0o777);
     expect(await kept('open')).toEqual([]);
+    // A relative home would be a folder of the working folder, with files of other people.
+    for (const home of ['', 'relative', '/nonexistent']) {
+      const env = { ...plainEnvironment(), XDG_CACHE_HOME: '', HOME: home };
+      const { stdout } = await execa(process.execPath, [command, '--version'], { cwd: folder, env, extendEnv: false });
+      expect(stdout).toMatch(/^\d+\.\d+\.\d+$/);
+    }
+    expect(readdirSync(folder)).not.toContain('relative');
+    expect(readdirSync(folder)).not.toContain('.cache');
+    expect(existsSync('/nonexistent')).toBe(false);
   });
 
   it('offers the library by its names', async (context) => {
