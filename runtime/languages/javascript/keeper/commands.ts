@@ -105,7 +105,8 @@ function passOn(stream: Readable, part: OutputPart, onEnd: () => void): { part: 
   let sent = Promise.resolve();
   stream.on('data', (chunk: Buffer) => {
     stream.pause();
-    sent = part.send(chunk).then(() => void stream.resume());
+    // Node resumes the stream itself when the command exits, so a chunk may come while another waits for room.
+    sent = sent.then(() => part.send(chunk)).then(() => void stream.resume());
   });
   stream.on('error', () => undefined);
   stream.once('close', () => void sent.then(end));
