@@ -1,5 +1,6 @@
 import type { Experimental_SandboxSession as SandboxSession } from 'ai';
 import * as z from 'zod/mini';
+import { checkEnv, envSchema, noNul } from '../../jobs/request/job-schema.ts';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 import { DEFAULT_LIMITS } from '../../contracts/jobs/limits.ts';
 import type { Session } from '../../contracts/jobs/session.ts';
@@ -20,7 +21,6 @@ export interface SandboxSessionOptions {
 const COMMAND_BYTES = 128 * 1024 - 1;
 const MOST_MS = 86_400_000;
 
-const noNul = z.string().check(z.refine((text) => !text.includes('\0'), 'holds a NUL character'));
 const optionsSchema = z.strictObject({
   commandTimeoutMs: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(MOST_MS))),
 });
@@ -29,9 +29,7 @@ const commandSchema = z.looseObject({
     z.refine((text) => Buffer.byteLength(text) <= COMMAND_BYTES, `must have at most ${COMMAND_BYTES} bytes`),
   ),
   workingDirectory: z.optional(noNul),
-  env: z.optional(
-    z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul),
-  ),
+  env: z.optional(envSchema),
   stdin: z.optional(z.boolean()),
 });
 
@@ -94,5 +92,6 @@ function checked({ command, workingDirectory, env, stdin }: CommandOptions): Com
     { command, workingDirectory, env, stdin },
     { action: 'run a command', whole: 'the command' },
   );
+  checkEnv(env ?? {});
   return { command, workingDirectory, env, stdin };
 }

@@ -35,14 +35,17 @@ export type JobRequest =
 
 const JOB_CHECK = { action: 'accept the job', whole: 'the job', code: 'job.invalid' } as const;
 
-const noNul = z.string().check(z.refine((text) => !text.includes('\0'), 'holds a NUL character'));
+/** A text without NUL characters. */
+export const noNul: z.ZodMiniString = z
+  .string()
+  .check(z.refine((text) => !text.includes('\0'), 'holds a NUL character'));
 const relativePath = z.string().check(
   z.superRefine((path, context) => {
     const fault = shownPathFault(path);
     if (fault !== undefined) context.addIssue({ code: 'custom', message: `must be a relative path: ${fault}` });
   }),
 );
-/** Environment variables by name. */
+/** Environment variables by name. {@link checkEnv} also looks at them as given. */
 export const envSchema: z.ZodMiniType<Record<string, string>> = z.record(
   z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')),
   noNul,
@@ -186,7 +189,7 @@ const requestSchema = z.discriminatedUnion(
  */
 export function checkRequest(request: unknown): CheckedRequest {
   const job = checkOptions(requestSchema, request, JOB_CHECK) as JobRequest;
-  checkEnv(job.env ?? {});
+  checkEnv((request as JobRequest).env ?? {});
   checkArguments(job.args ?? []);
   if (job.kind === 'codegen' && job.dryRun === true && (job.select ?? false) !== false)
     throw invalid('select needs a model, and a dry run asks none: leave out one of the two');
@@ -208,8 +211,14 @@ function checkArguments(args: readonly string[]): void {
   }
 }
 
-/** Checks the total size of environment variables. @throws SkillcellError `job.invalid` */
+/**
+ * Checks the total size of environment variables, and refuses a name that a schema would silently drop.
+ *
+ * @param env as given by the caller
+ * @throws SkillcellError `job.invalid`
+ */
 export function checkEnv(env: Readonly<Record<string, string>>): void {
+  if (Object.hasOwn(env, '__proto__')) throw invalid('env cannot hold a variable of this name, got __proto__');
   const total = Object.entries(env).reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
   if (total > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${total}`);
 }
