@@ -55,7 +55,13 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
     const { serveCommand } = await import('./serve-command.ts');
     const { limits, env } = globals.JOB;
     const variables = programVariables(layout, around.marker, env);
-    const watch = (onOver: (limit: string) => void): (() => void) => watchFolders(layout, limits, onOver);
+    const watch = (onOver: (limit: string) => void): (() => void) => {
+      const stop = watchFolders(layout, limits, onOver);
+      return () => {
+        stop();
+        if (running === undefined) session.forgetExcess();
+      };
+    };
     serveCommand(request, { channel: around.channel, layout, globals, keeper, variables, watch });
   };
   requests.take = (request: SessionRequest): void => {
@@ -101,6 +107,8 @@ interface Interpreters {
   state(): Pick<CellSurroundings, 'epoch' | 'overMemory' | 'lose'>;
   /** Returns the losses between runs that have not been reported. */
   takeLosses(): Diagnostic[];
+  /** Forgets that memory was exceeded, if all interpreters live: a command that has ended did it, and the next run must not fail for it. */
+  forgetExcess(): void;
   /** Lets the interpreters end in their own way: they flush their files and run the exit handlers of the code. */
   finish(): Promise<void>;
   /** Ends all processes of user code. */
@@ -159,6 +167,11 @@ function createInterpreters(around: JobSurroundings): Interpreters {
       const taken = losses;
       losses = [];
       return taken;
+    },
+    forgetExcess() {
+      if (!memory.wasOver() || [...open.values()].some(({ end }) => end !== undefined)) return;
+      memory.stop();
+      memory = watch();
     },
     state: () => ({ epoch, overMemory: (mainLives) => memory.wasOver(mainLives), lose }),
     async finish() {
