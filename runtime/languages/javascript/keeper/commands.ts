@@ -62,7 +62,7 @@ function startBash({ command, folder, workspace, env, isFed }: SpawnMessage): Ch
   const cwd = resolve(workspace, folder);
   if (!statSync(cwd).isDirectory()) throw new Error('the working directory is no directory');
   const stdio = [isFed ? 'pipe' : 'ignore', 'pipe', 'pipe'] as const;
-  return spawn('/bin/bash', ['-c', command], { cwd, env, stdio: [...stdio], detached: true });
+  return spawn('/bin/bash', ['-c', '--', command], { cwd, env, stdio: [...stdio], detached: true });
 }
 
 /** Passes the outputs of a command and its exit on, and its input to it. */
