@@ -142,6 +142,34 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
     await other.kill();
   });
 
+  it('passes on every byte of commands that exit while their output waits for room', async () => {
+    const content = Array.from({ length: 70_000 }, (_, index) => `${index}\n`).join('');
+    await sandbox.writeTextFile({ path: 'lines', content });
+    for (const round of [1, 2, 3]) {
+      const results = await Promise.all(Array.from({ length: 12 }, () => sandbox.run({ command: 'cat lines' })));
+      const wholes = results.map(({ exitCode, stdout }) => exitCode === 0 && stdout === content);
+      expect([round, wholes]).toEqual([round, wholes.map(() => true)]);
+    }
+  });
+
+  it('ends at once, although the output of a command and the content of a file are not read', async () => {
+    await run('head -c 20000000 /dev/zero > big');
+    const child = await sandbox.spawn({ command: 'head -c 2000000 /dev/zero' });
+    expect(await child.wait()).toEqual({ exitCode: 0 });
+    const content = await sandbox.readFile({ path: 'big' });
+    expect(await session.close()).toMatchObject({ outcome: 'succeeded' });
+    await expect(textOf(child.stdout)).rejects.toMatchObject({ code: 'session.ended' });
+    await expect(textOf(content ?? new ReadableStream())).rejects.toMatchObject({ code: 'session.ended' });
+  });
+
+  it('refuses a variable that JSON cannot carry, and goes on', async () => {
+    const env = JSON.parse('{"__proto__":"p"}') as Record<string, string>;
+    await expect(sandbox.run({ command: 'true', env })).rejects.toMatchObject({ code: 'job.invalid' });
+    await expect(session.run('1', { env })).rejects.toMatchObject({ code: 'job.invalid' });
+    await expect(orchestrator.exec({ code: '1', env })).rejects.toMatchObject({ code: 'job.invalid' });
+    expect(await run('echo on')).toBe('on');
+  });
+
   it('reports a lost interpreter, and goes on with another one', async () => {
     const other = await sandbox.spawn({ command: 'sleep 1000' });
     await expect(sandbox.run({ command: 'kill -9 $PPID; sleep 1000' })).rejects.toMatchObject({ code: 'sandbox.lost' });
@@ -278,6 +306,15 @@ describe('commands of a sandbox', () => {
     );
     const { stderr } = await sandbox.run({ command: 'for i in $(seq 5000); do sleep 1000 & done' });
     expect(stderr).toMatch(/fork: .*Resource temporarily unavailable/);
+  });
+
+  it('that exceed the memory of the session do not fail its next run', async () => {
+    await session.close();
+    session = await orchestrator.session({ isolation: BEST_LEVEL, limits: { memoryMib: 200 } });
+    sandbox = createSandboxSession(session);
+    await session.run('globalThis.kept = 5');
+    expect(await run('tail /dev/zero; echo $?')).toBe('137');
+    expect(await session.run('kept')).toMatchObject({ outcome: 'succeeded', state: 'kept', value: 5 });
   });
 
   it('are killed by the limit of the workspace at level none, where no file system holds it', async () => {

@@ -1,4 +1,4 @@
-import type { CommandReader } from '../../jobs/session/command-requests.ts';
+import type { FailingReader } from '../../jobs/session/file-requests.ts';
 import type { SandboxPort } from '../../jobs/session/sandbox-port.ts';
 import { addPiece } from '../../protocol/channel/add-piece.ts';
 import { startCommand, type CommandOptions } from './start-command.ts';
@@ -64,7 +64,7 @@ export async function runCommand(
   }
 }
 
-function collect(onBytes: (count: number) => void): CommandReader & { text(): string } {
+function collect(onBytes: (count: number) => void): FailingReader & { text(): string } {
   const chunks: Buffer[] = [];
   let size = 0;
   return {

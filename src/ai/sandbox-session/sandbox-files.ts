@@ -73,6 +73,7 @@ export function createSandboxFiles(port: SandboxPort): SandboxFiles {
         return output.take(chunk);
       },
       end: () => undefined,
+      fail: (error) => output.fail(asOurs(error, 'read a file', path)),
     });
     const leave = (reason: unknown): void => {
       request.drop();

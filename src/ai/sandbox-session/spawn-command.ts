@@ -1,5 +1,5 @@
 import type { Experimental_SandboxProcess as SandboxProcess } from 'ai';
-import type { CommandReader } from '../../jobs/session/command-requests.ts';
+import type { FailingReader } from '../../jobs/session/file-requests.ts';
 import type { SandboxPort } from '../../jobs/session/sandbox-port.ts';
 import { asOurs } from './as-ours.ts';
 import { outputStream, type OutputStream } from './output-stream.ts';
@@ -51,7 +51,7 @@ export async function spawnCommand(
 }
 
 /** Output of a canceled stream is still taken, so that the command does not wait. */
-function readerOf({ take, end, fail }: OutputStream): CommandReader {
+function readerOf({ take, end, fail }: OutputStream): FailingReader {
   return { data: take, end, fail };
 }
 

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
-import type { CommandExit, CommandReader, HostCommand } from '../../jobs/session/command-requests.ts';
+import type { CommandExit, HostCommand } from '../../jobs/session/command-requests.ts';
+import type { FailingReader } from '../../jobs/session/file-requests.ts';
 import type { SandboxPort } from '../../jobs/session/sandbox-port.ts';
 import { asOurs } from './as-ours.ts';
 
@@ -26,7 +27,7 @@ export interface RunningCommand extends Omit<HostCommand, 'exited'> {
 export async function startCommand(
   port: SandboxPort,
   { command, workingDirectory = '.', env = {}, stdin }: CommandOptions,
-  readers: Record<'stdout' | 'stderr', CommandReader>,
+  readers: Record<'stdout' | 'stderr', FailingReader>,
 ): Promise<RunningCommand> {
   const order = { command, folder: workingDirectory, env, stdin };
   const started = port.busy(port.spawn(order, [readers.stdout, readers.stderr]));

@@ -1,20 +1,15 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
-import type { Channel, StreamReader, StreamWriter } from '../../protocol/channel/channel.ts';
+import type { Channel, StreamWriter } from '../../protocol/channel/channel.ts';
 import { printablePath } from '../../protocol/files/shown-path.ts';
 import type { HostMessage, SandboxMessage } from '../../protocol/messages/messages.ts';
 import type { RunGround } from '../run/run-ground.ts';
-import { inTime, requireSendable } from './file-requests.ts';
+import { type FailingReader, inTime, requireSendable } from './file-requests.ts';
 import { SandboxRefusal } from './sandbox-refusal.ts';
 
 /** The exit of a command, as the sandbox reports it. */
 export interface CommandExit {
   code: number | null;
   signal: string | null;
-}
-
-/** Takes one output of a command. */
-export interface CommandReader extends StreamReader {
-  fail(error: unknown): void;
 }
 
 /** A command for bash. */
@@ -45,8 +40,10 @@ export interface HostCommand {
 /** The commands of a session. The sandbox runs them; all its messages are checked. */
 export interface CommandRequests {
   /** @throws SandboxRefusal if the command cannot be started, such as in a folder that does not exist */
-  spawn(order: CommandOrder, readers: readonly [CommandReader, CommandReader]): Promise<HostCommand>;
+  spawn(order: CommandOrder, readers: readonly [FailingReader, FailingReader]): Promise<HostCommand>;
   message(message: CommandReply): void;
+  /** Fails the readers, which can withhold output: the sandbox ends only when all of its bytes are taken. */
+  leave(error: Error): void;
   end(error: Error): void;
 }
 
@@ -55,7 +52,7 @@ type CommandReply = SandboxMessage & { type: 'spawned' | 'exited' | 'unfed' };
 /** The state of a command whose last message has not come. */
 interface Command {
   channel: Channel;
-  readers: readonly [CommandReader, CommandReader];
+  readers: readonly [FailingReader, FailingReader];
   started: PromiseWithResolvers<number>;
   exited: PromiseWithResolvers<CommandExit>;
   followed: PromiseWithResolvers<void>;
@@ -94,7 +91,7 @@ export function createCommandRequests(ground: () => RunGround, nextId: () => num
     if (command.isStarted || command.hasExited) throw new Error('a command that starts twice, or after its exit');
     command.isStarted = true;
     for (const [index, stream] of [stdout, stderr].entries()) {
-      const reader = command.readers[index] as CommandReader;
+      const reader = command.readers[index] as FailingReader;
       command.openOutputs += 1;
       command.channel.receive(stream, {
         data: (chunk) => reader.data(chunk),
@@ -168,6 +165,9 @@ export function createCommandRequests(ground: () => RunGround, nextId: () => num
       } else if (message.type === 'spawned') takeStart(message.id, command, message);
       else takeExit(command, message);
       settle(message.id, command);
+    },
+    leave(error) {
+      for (const { readers } of commands.values()) for (const reader of readers) reader.fail(error);
     },
     end(error) {
       hasEnded = true;

@@ -10,6 +10,12 @@ import { SandboxRefusal } from './sandbox-refusal.ts';
 
 const OPERATION_MS = 60_000;
 
+/** Takes content or output. */
+export interface FailingReader extends StreamReader {
+  /** Takes no more: withheld bytes are dropped. */
+  fail(error: unknown): void;
+}
+
 /** An operation on the files of a session. */
 export interface FileOrder {
   op: FileOperation;
@@ -32,8 +38,8 @@ export interface FileRequest {
 
 /** The operations on the files of a session. The sandbox performs them; all its answers are checked. */
 export interface FileRequests {
-  /** @param reader takes the content; its failure breaks the channel */
-  begin(order: FileOrder, maxBytes: number, reader: StreamReader): FileRequest;
+  /** @param reader takes the content; an error of its methods breaks the channel */
+  begin(order: FileOrder, maxBytes: number, reader: StreamReader & Partial<FailingReader>): FileRequest;
   /**
    * Performs a whole operation.
    *
@@ -41,6 +47,8 @@ export interface FileRequests {
    */
   perform(order: FileOrder, maxBytes: number, content?: Uint8Array): Promise<Buffer>;
   message(message: SandboxMessage & { type: 'files' | 'filed' }): void;
+  /** Fails the readers that can withhold content: the sandbox ends only when all of its bytes are taken. */
+  leave(error: Error): void;
   end(error: Error): void;
 }
 
@@ -48,7 +56,7 @@ export interface FileRequests {
 interface Operation {
   /** Channel of the request: the session may be closed when the answer comes. */
   channel: Channel;
-  reader: StreamReader;
+  reader: StreamReader & Partial<FailingReader>;
   content: 'none' | 'open' | 'over';
   answer: (SandboxMessage & { type: 'filed' }) | undefined;
   begun: PromiseWithResolvers<void>;
@@ -119,6 +127,9 @@ export function createFileRequests(ground: () => RunGround, nextId: () => number
           settle(message.id, operation);
         },
       });
+    },
+    leave(error) {
+      for (const { reader } of operations.values()) reader.fail?.(error);
     },
     end(error) {
       for (const { done } of operations.values()) done.reject(error);

@@ -100,12 +100,18 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   const commands = createCommandRequests(requireGround, nextId);
   const files = createSessionFiles(fileRequests, requireGround, idle.during);
 
+  /** Output that its caller does not read must not hold back the end. */
+  const leaveReaders = (error: SkillcellError): void => {
+    fileRequests.leave(error);
+    commands.leave(error);
+  };
   const sendEnd = (reason: string): void => {
     if (over !== undefined) return;
     over = ended(reason);
     idle.stop();
     leaving.abort(over);
     current?.interrupt();
+    leaveReaders(over);
     ground?.sandbox.channel.send({ type: 'end' } satisfies HostMessage);
     ground?.ending.awaitEnd();
   };
@@ -137,7 +143,11 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   let unpublished: UnpublishedWorkspace | undefined;
 
   const sandboxRuns: SandboxRuns = {
-    begin: (given) => void (ground = given),
+    begin(given) {
+      ground = given;
+      const leave = (): void => leaveReaders(ended('it is being ended'));
+      given.ending.signal.addEventListener('abort', leave, { once: true });
+    },
     message(message) {
       if (message.type === 'skills') {
         opened.resolve();

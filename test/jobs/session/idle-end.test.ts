@@ -35,7 +35,13 @@ function playSandbox(): { session: Session; runs: SandboxRuns; sent: HostMessage
   const ground = {
     job: { jobId: 'played', language: 'javascript', limits: DEFAULT_LIMITS, request: {}, tools: new Map() },
     sandbox: { channel, sandbox: { runner: 'local', isolation: 'none' } },
-    ending: { canceledFor: undefined, cancel: () => undefined, setClock: () => undefined, awaitEnd: () => undefined },
+    ending: {
+      canceledFor: undefined,
+      signal: new AbortController().signal,
+      cancel: () => undefined,
+      setClock: () => undefined,
+      awaitEnd: () => undefined,
+    },
     span: NO_SPAN,
     traffic: {},
   };
