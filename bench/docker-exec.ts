@@ -7,7 +7,7 @@ import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, CONTAINER_FLOOR, containerFloor } from './container-floor.ts';
 import { execSubject } from './exec-subject.ts';
 import { fiveSkills } from './generate-skills.ts';
-import { measurementOf, type Measurement } from './measurement.ts';
+import { type Measurement, timedRow } from './measurement.ts';
 import { takeTurns, type Subject } from './take-turns.ts';
 
 const SAMPLES = 30;
@@ -53,13 +53,7 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
     const values = await takeTurns([...baselines, ...subjects], samples, progress);
     return subjects.map(({ id }) => {
       const baseline = id === COLD_JS ? CONTAINER_FLOOR : BARE_NODE;
-      return measurementOf({
-        id,
-        unit: 'ms',
-        goal: GOALS[id] ?? null,
-        values: values.get(id) ?? [],
-        baseline: { id: baseline, values: values.get(baseline) ?? [] },
-      });
+      return timedRow(values, { id, goal: GOALS[id] ?? null, baseline });
     });
   } finally {
     await Promise.all([warm.close(), cold.close()]);

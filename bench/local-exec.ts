@@ -6,7 +6,7 @@ import { BARE_NODE, BARE_PYTHON, bareNode, barePython } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { execSubject } from './exec-subject.ts';
 import { fiveSkills } from './generate-skills.ts';
-import { measurementOf, type Measurement } from './measurement.ts';
+import { type Measurement, timedRow } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
 const SAMPLES = 40;
@@ -78,15 +78,7 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
     const needed = new Set(chosen.map(({ baseline = BARE_NODE }) => baseline));
     const baselines = BASELINES.filter(({ id }) => needed.has(id));
     const values = await takeTurns([...baselines, ...subjects], samples, progress);
-    return chosen.map(({ id, goal, baseline = BARE_NODE }) =>
-      measurementOf({
-        id,
-        unit: 'ms',
-        goal,
-        values: values.get(id) ?? [],
-        baseline: { id: baseline, values: values.get(baseline) ?? [] },
-      }),
-    );
+    return chosen.map(({ id, goal, baseline = BARE_NODE }) => timedRow(values, { id, goal, baseline }));
   } finally {
     await Promise.all(chosen.map(({ orchestrator }) => orchestrator.close()));
     await remove();

@@ -50,6 +50,15 @@ export function measurementOf({ id, unit, goal, values, baseline }: Samples): Me
   };
 }
 
+/** Makes a row from the samples of `takeTurns`, in milliseconds. @param baseline id of the baseline */
+export function timedRow(
+  values: ReadonlyMap<string, Taken>,
+  { id, goal, baseline }: Pick<Samples, 'id' | 'goal'> & { baseline: string },
+): Measurement {
+  const [own, other] = [values.get(id) ?? [], values.get(baseline) ?? []];
+  return measurementOf({ id, unit: 'ms', goal, values: own, baseline: { id: baseline, values: other } });
+}
+
 /** The row of a subject that failed. */
 export function failedMeasurement(
   id: string,

@@ -7,7 +7,7 @@ import { installPackedPackage } from '../test/fixtures/packed-package.ts';
 import { BARE_NODE, bareNode, timedCommand, timedNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine } from './container-floor.ts';
-import { measurementOf, type Measurement } from './measurement.ts';
+import { type Measurement, timedRow } from './measurement.ts';
 import { takeTurns, type Subject } from './take-turns.ts';
 
 const SAMPLES = 20;
@@ -53,13 +53,7 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
     const values = await takeTurns([...baselines, ...subjects], samples, progress);
     return subjects.map(({ id }) => {
       const { goal = null, baseline = BARE_NODE } = ROWS[id] ?? {};
-      return measurementOf({
-        id,
-        unit: 'ms',
-        goal,
-        values: values.get(id) ?? [],
-        baseline: { id: baseline, values: values.get(baseline) ?? [] },
-      });
+      return timedRow(values, { id, goal, baseline });
     });
   } finally {
     rmSync(folder, { recursive: true });

@@ -3,7 +3,7 @@ import type { SupervisorLink } from '../supervisor-link.ts';
 
 /** An output of an operation. It sends at most a window of bytes that the supervisor has not passed on. */
 export interface OutputPart {
-  /** Resolves when all bytes are sent or dropped. */
+  /** Resolves when all bytes are sent or dropped. One call at a time: a second one would take the room that the first waits for. */
   send(bytes: Uint8Array): Promise<void>;
   taken(bytes: number): void;
   /** Drops the bytes that wait, and all further ones. */
