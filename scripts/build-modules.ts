@@ -38,7 +38,8 @@ export async function buildModules(folder: string): Promise<Set<string>> {
     platform: 'node',
     // Packages of bundled packages are bundled too, except optional ones, which a user's installation may lack.
     external: (id, importer) =>
-      id === 'supports-color' || (!/^[./]/.test(id) && !isBundled(id) && !importer?.includes('node_modules')),
+      id === 'supports-color' ||
+      (!/^[./]/.test(id) && !isBundled(id) && !importer?.startsWith(join(root, 'node_modules'))),
     // A module that the library always loads may be loaded at first use elsewhere.
     checks: { ineffectiveDynamicImport: false },
     treeshake: {
