@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
-import { callEngine, CALL_MS } from '../engine/engine.ts';
+import { callEngine, CALL_MS, isGone } from '../engine/engine.ts';
 import type { ImageFlavor } from '../image-flavor.ts';
 
 /** Name of the images without the tag. */
@@ -25,20 +25,11 @@ export async function findImage(
   bundleDigest: string,
   signal?: AbortSignal,
 ): Promise<string> {
-  const list = async (name: string): Promise<Docker.ImageInfo[]> =>
-    await callEngine(
-      'look for the image',
-      (abortSignal) => engine.listImages({ abortSignal, filters: { reference: [name] } }),
-      CALL_MS,
-      signal,
-    );
-  // The engine sends null if there are no labels.
-  const bundleOf = (image: Docker.ImageInfo | undefined): string =>
-    (image?.Labels as Record<string, string> | null | undefined)?.[BUNDLE_LABEL] ?? 'none';
-  const [image] = await list(imageName(flavor, bundleDigest));
+  const inspect = (name: string): Promise<InspectedImage | undefined> => inspectImage(engine, name, signal);
+  const image = await inspect(imageName(flavor, bundleDigest));
   if (image !== undefined && bundleOf(image) === bundleDigest) return image.Id;
   const newest = `${IMAGE_NAME}:${flavor}`;
-  const [other] = await list(newest);
+  const other = await inspect(newest);
   const command = buildCommand(flavor);
   if (other === undefined) {
     throw new SkillcellError('image.missing', `Cannot start a container: the engine has no image ${newest}.`, {
@@ -59,8 +50,42 @@ function buildCommand(flavor: ImageFlavor): string {
 
 /** The id of an image by name, or undefined. */
 export async function imageId(engine: Docker, name: string): Promise<string | undefined> {
-  const [image] = await callEngine('look for an image', (abortSignal) =>
-    engine.listImages({ abortSignal, filters: { reference: [name] } }),
-  );
-  return image?.Id;
+  return (await inspectImage(engine, name))?.Id;
+}
+
+interface InspectedImage {
+  Id: string;
+  /** Null if there are no labels. */
+  Config: { Labels?: Record<string, string> | null };
+}
+
+function bundleOf({ Config }: InspectedImage): string {
+  return Config.Labels?.[BUNDLE_LABEL] ?? 'none';
+}
+
+/** Inspects one image, or returns undefined. The engine lists images slowly: it computes the sizes of all of them first. */
+async function inspectImage(engine: Docker, name: string, signal?: AbortSignal): Promise<InspectedImage | undefined> {
+  try {
+    return await callEngine(
+      'look for an image',
+      (abortSignal) => requestImage(engine, name, abortSignal),
+      CALL_MS,
+      signal,
+    );
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+/** As `getImage(name).inspect()` of the client, which takes no signal. */
+function requestImage(engine: Docker, name: string, abortSignal: AbortSignal): Promise<InspectedImage> {
+  const { promise, resolve, reject } = Promise.withResolvers<InspectedImage>();
+  const request = { path: `/images/${name}/json`, method: 'GET', statusCodes: { 200: true }, abortSignal };
+  (engine.modem as ImageModem).dial(request, (error, image) => (error ? reject(error) : resolve(image)));
+  return promise;
+}
+
+interface ImageModem {
+  dial(request: object, answer: (error: Error | null, image: InspectedImage) => void): void;
 }
