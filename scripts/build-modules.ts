@@ -1,6 +1,5 @@
 import { transform } from 'esbuild';
 import { rolldown, type Plugin } from 'rolldown';
-import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePackage, LAZY_FILES } from './build-runtime.ts';
@@ -14,14 +13,34 @@ const ENTRIES = ['index', 'skills/index', 'ai/index', 'backend/index', 'library/
 const BUNDLED = ['zod', 'dockerode', '@modelcontextprotocol/server'];
 /** Parts of these packages that are never called: sessions of BuildKit and connections over ssh. They are most of dockerode's modules. */
 const LEFT_OUT = /[\\/](?:dockerode[\\/]lib[\\/](?:session|buildkit)|docker-modem[\\/]lib[\\/]ssh)\.js$/;
-/**
- * Asynchronous functions of `src/index.ts` whose modules are loaded by their first call, by module. They read nothing of the process before
- * they wait: the import delays their begin.
- */
-const DEFERRED: Readonly<Record<string, string>> = {
-  './evals/evaluate-skill.ts': 'evaluateSkill',
-  './mcp/client/connect-mcp-tools.ts': 'connectMcpTools',
+/** Exports of the index that are no plain functions, by module. The index loads them at once, and its functions at their first call. */
+const AT_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'contracts/errors/diagnostic-registry.ts': ['DIAGNOSTIC_REGISTRY'],
+  'contracts/errors/error-registry.ts': ['ERROR_REGISTRY'],
+  'contracts/errors/skillcell-error.ts': ['SkillcellError'],
+  'contracts/errors/tool-call-codes.ts': ['TOOL_CALL_CODES'],
+  'contracts/jobs/limits.ts': ['DEFAULT_LIMITS'],
+  'sandboxes/runner.ts': ['RUNNER_CONTRACT'],
+  'skills/subsystem.ts': ['SkillsSubsystem'],
+  'tools/define/tool-errors.ts': ['ToolCallError', 'ToolError'],
 };
+/** Functions of the index that most programs never call, with their modules. Each is a file of its own. */
+const RARE: Readonly<Record<string, string>> = {
+  connectMcpTools: 'mcp/client/connect-mcp-tools.ts',
+  evaluateSkill: 'evals/evaluate-skill.ts',
+};
+/** The modules that {@link lightIndex} writes: the index, and the functions that it loads. */
+const [INDEX, FUNCTIONS] = ['\0index', '\0functions'];
+/** Modules that every job of the command line loads. */
+const OF_JOBS = ['cli/commands/jobs/run-exec.ts', 'cli/job/submit-job.ts'];
+
+/** Modules that become one file. */
+interface Group {
+  name: string;
+  /** Ids of the modules from which these are reached without a load at first use. */
+  from: readonly string[];
+  modules: Set<string>;
+}
 
 /**
  * Bundles the sources into few files, as each file costs a look at the disk. A file of its own remains for each module that is loaded at first use.
@@ -30,16 +49,27 @@ const DEFERRED: Readonly<Record<string, string>> = {
  * @returns folders of the packages that became part of it
  */
 export async function buildModules(folder: string): Promise<Set<string>> {
-  const places = new Map(ENTRIES.map((name) => [name, join(root, 'src', `${name}.ts`)]));
-  const reached = { command: new Set<string>(), library: new Set<string>() };
+  const rare = Object.entries(RARE).map(([name, path]) => [`functions/${name}`, source(path)] as const);
+  const apart = new Set(rare.map(([, id]) => id));
+  const groups: readonly Group[] = [
+    { name: 'command', from: [source('cli/main.ts')], modules: new Set() },
+    { name: 'skills', from: ['contracts/require-node.ts', ...Object.keys(AT_IMPORT)].map(source), modules: new Set() },
+    { name: 'jobs', from: OF_JOBS.map(source), modules: new Set() },
+    { name: 'library', from: [FUNCTIONS], modules: new Set() },
+  ];
   const packages = new Set<string>();
   const bundle = await rolldown({
-    input: Object.fromEntries(places),
+    input: {
+      ...Object.fromEntries(ENTRIES.map((name) => [name, source(`${name}.ts`)])),
+      index: INDEX,
+      functions: FUNCTIONS,
+      ...Object.fromEntries(rare),
+    },
     platform: 'node',
     // Packages of bundled packages are bundled too, except optional ones, which a user's installation may lack.
     external: (id, importer) =>
       id === 'supports-color' ||
-      (!/^[./]/.test(id) && !isBundled(id) && !importer?.startsWith(join(root, 'node_modules'))),
+      (!/^[./\0]/.test(id) && !isBundled(id) && !importer?.startsWith(join(root, 'node_modules'))),
     // A module that the library always loads may be loaded at first use elsewhere.
     checks: { ineffectiveDynamicImport: false },
     treeshake: {
@@ -52,18 +82,19 @@ export async function buildModules(folder: string): Promise<Set<string>> {
       leaveOut(),
       lowerSyntax(),
       loadPackages(packages),
-      deferFunctions(places.get('index') ?? ''),
+      lightIndex(),
       {
         name: 'reached',
         buildEnd() {
-          const reach = (id: string, found: Set<string>): void => {
-            const module = found.has(id) ? null : this.getModuleInfo(id);
-            if (module === null) return;
-            found.add(id);
-            for (const imported of module.importedIds) reach(imported, found);
-          };
-          reach(places.get('cli/main') ?? '', reached.command);
-          reach(places.get('index') ?? '', reached.library);
+          for (const { from, modules } of groups) {
+            const reach = (id: string): void => {
+              const module = modules.has(id) || apart.has(id) ? null : this.getModuleInfo(id);
+              if (module === null) return;
+              modules.add(id);
+              module.importedIds.forEach(reach);
+            };
+            from.forEach(reach);
+          }
         },
       },
     ],
@@ -80,13 +111,12 @@ export async function buildModules(folder: string): Promise<Set<string>> {
     chunkFileNames: 'chunks/[name].js',
     codeSplitting: {
       groups: [
-        {
-          name: 'shared',
-          priority: 3,
-          test: (id) => reached.command.has(id) && !id.startsWith(join(root, 'src/cli/')),
-        },
-        { name: 'command', priority: 2, test: (id) => reached.command.has(id) },
-        { name: 'library', priority: 1, test: (id) => reached.library.has(id) },
+        { name: 'shared', priority: groups.length + 1, test: isShared(groups) },
+        ...groups.map(({ name, modules }, index) => ({
+          name,
+          priority: groups.length - index,
+          test: (id: string) => modules.has(id),
+        })),
       ],
     },
   });
@@ -143,25 +173,51 @@ function lowerSyntax(): Plugin {
   };
 }
 
-/** Replaces exports of the index by functions that load their modules at the first call. */
-function deferFunctions(index: string): Plugin {
+/** Replaces the index by one that loads each function at its first call: an import of all takes three times as long. */
+function lightIndex(): Plugin {
   return {
-    name: 'defer-functions',
+    name: 'light-index',
+    resolveId: (id) => (id === INDEX || id === FUNCTIONS ? id : undefined),
     async load(id) {
-      if (id !== index) return undefined;
-      let code = await readFile(id, 'utf8');
-      for (const [module, name] of Object.entries(DEFERRED)) {
-        const statement = new RegExp(`^export \\{([^}]*)\\} from '${module.replaceAll('.', '\\.')}';$`, 'm');
-        const exported = (statement.exec(code)?.[1] ?? '').split(',').map((each) => each.trim());
-        const values = exported.filter((each) => each !== '' && !each.startsWith('type '));
-        if (values.join() !== name)
-          throw new Error(
-            `Cannot defer ${name}: it must be the only value that src/index.ts exports from "${module}".`,
-          );
-        code = code.replace(statement, '');
-        code += `export const ${name} = async (...given) => await (await import('${module}')).${name}(...given);\n`;
-      }
-      return { code, moduleType: 'ts' };
+      if (id !== INDEX && id !== FUNCTIONS) return undefined;
+      const kept = Object.values(AT_IMPORT).flat();
+      const exported = Object.entries(await import('../src/index.ts')).filter(([name]) => !kept.includes(name));
+      const other = exported.find(([, value]) => !isPlainFunction(value));
+      if (other !== undefined) throw new Error(`AT_IMPORT must name ${other[0]}, which is no plain function.`);
+      const names = exported.map(([name]) => name);
+      return { code: id === INDEX ? indexCode(names) : functionsCode(names), moduleType: 'js' };
     },
   };
+}
+
+function indexCode(functions: readonly string[]): string {
+  const lines = [
+    // First, as in the index itself.
+    `import '${source('contracts/require-node.ts')}';`,
+    "import { createRequire } from 'node:module';",
+    ...Object.entries(AT_IMPORT).map(([path, names]) => `export { ${names.join(', ')} } from '${source(path)}';`),
+    'const require = createRequire(import.meta.url);',
+    ...functions.map((name) => {
+      const file = name in RARE ? `functions/${name}` : 'functions';
+      return `export const ${name} = (...given) => require('./${file}.js').${name}(...given);`;
+    }),
+  ];
+  return lines.join('\n');
+}
+
+function functionsCode(functions: readonly string[]): string {
+  return `export { ${functions.filter((name) => !(name in RARE)).join(', ')} } from '${source('index.ts')}';`;
+}
+
+function source(path: string): string {
+  return join(root, 'src', path);
+}
+
+function isPlainFunction(value: unknown): boolean {
+  return typeof value === 'function' && !String(value).startsWith('class');
+}
+
+/** Matches modules that the command line and the library always load. */
+function isShared(groups: readonly Group[]): (id: string) => boolean {
+  return (id) => groups[0]?.modules.has(id) === true && !id.startsWith(source('cli/'));
 }

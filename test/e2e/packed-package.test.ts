@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import * as sources from '../../src/index.ts';
 import { describeInContainer } from './packed-in-container.ts';
 import { installPackedPackage, plainEnvironment, type PackedPackage } from '../fixtures/packed-package.ts';
 
@@ -143,6 +144,24 @@ describe('the packed package', () => {
       process.stdout.write([typeof createOrchestrator, typeof SkillsSubsystem, typeof createSandboxTools, typeof createGitStore, manifest.name, code].join(' '));`;
     const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
     expect(stdout).toBe('function function function function skillcell store.unavailable');
+  });
+
+  it('exports the same names of the same kinds as the sources, and loads functions at their first call', async (context) => {
+    requireInstalled(context);
+    const code = `
+      import * as index from 'skillcell';
+      import { digestOf } from 'skillcell/skills';
+      const kinds = Object.fromEntries(Object.entries(index).map(([name, value]) => [name, typeof value]));
+      // Functions work while other entries of the package are being imported.
+      const others = Promise.all(['ai', 'backend', 'stores'].map((name) => import('skillcell/' + name)));
+      const skills = index.loadSkillsSubsystem();
+      const same = [skills instanceof index.SkillsSubsystem, index.digestOf('a') === digestOf('a')];
+      const refused = await index.evaluateSkill({}).catch((error) => [error instanceof index.SkillcellError, error.code]);
+      await others;
+      process.stdout.write(JSON.stringify({ kinds, same, refused }));`;
+    const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
+    const kinds = Object.fromEntries(Object.entries(sources).map(([name, value]) => [name, typeof value]));
+    expect(JSON.parse(stdout)).toEqual({ kinds, same: [true, true], refused: [true, 'options.invalid'] });
   });
 
   it('names the required Node version in one sentence under an older Node', async (context) => {
