@@ -15,8 +15,10 @@ import type { SandboxLayout } from './sandbox-layout.ts';
 export interface UserProcesses {
   /** Lists the live processes, and the processes that hold their namespace. */
   list(): ProcessRow[];
-  /** Asks user code to end, or to stop its work. The processes that hold the namespace get no signal. */
-  terminate(signal?: 'SIGTERM' | 'SIGINT'): void;
+  /** Asks user code to end. The processes that hold the namespace get no signal. */
+  terminate(): void;
+  /** Interrupts a process and its descendants, as a terminal does at Ctrl-C. */
+  interrupt(pid: number): void;
   /** Asks interpreters to write their buffered output. Returns whether any interpreter was asked. */
   flush(): boolean;
   /** Kills until no process can run another instruction. Gives up after `timeoutMs`. */
@@ -50,7 +52,8 @@ function containerProcesses({ asRoot, asUserFromNow }: Privileges): UserProcesse
   return {
     list,
     // User code may live on after this signal, and the supervisor does not keep user code's id while it does.
-    terminate: (name = 'SIGTERM') => asRoot(() => signal(-1, name)),
+    terminate: () => asRoot(() => signal(-1, 'SIGTERM')),
+    interrupt: (pid) => asRoot(() => interruptTree(pid, list, signalAll)),
     flush: () => asRoot(() => askToFlush(list())),
     killAll: (timeoutMs) =>
       inRounds(timeoutMs, (round) => {
@@ -70,7 +73,7 @@ function namespaceProcesses(executorPid: () => number | undefined): UserProcesse
   const list = (): ProcessRow[] =>
     listProcesses().filter((row) => row.pid !== 1 && row.pid !== process.pid && isAlive(row));
   return withKilling(list, {
-    terminate: (rows, name) =>
+    ask: (rows, name) =>
       signalAll(
         rows.filter((row) => (innerPid(row.pid) ?? 1) > 1),
         name,
@@ -88,23 +91,11 @@ function namespaceProcesses(executorPid: () => number | undefined): UserProcesse
 function markedProcesses(marker: string, executorPid: () => number | undefined): UserProcesses {
   const list = (): ProcessRow[] => {
     const rows = listProcesses().filter((row) => row.pid !== process.pid && isAlive(row));
-    const found = new Set<number>();
-    const root = executorPid();
-    if (root !== undefined) found.add(root);
-    for (const row of rows) if (hasEnvironmentEntry(row, marker)) found.add(row.pid);
-    for (let grown = true; grown;) {
-      grown = false;
-      for (const row of rows) {
-        if (!found.has(row.pid) && found.has(row.parent)) {
-          found.add(row.pid);
-          grown = true;
-        }
-      }
-    }
-    return rows.filter((row) => found.has(row.pid));
+    const roots = rows.filter((row) => hasEnvironmentEntry(row, marker)).map(({ pid }) => pid);
+    return withDescendants(rows, [executorPid(), ...roots]);
   };
   return withKilling(list, {
-    terminate: signalAll,
+    ask: signalAll,
     kill: (rows) => signalAll(rows, 'SIGKILL'),
   });
 }
@@ -112,8 +103,10 @@ function markedProcesses(marker: string, executorPid: () => number | undefined):
 /** A killed program is gone after about a millisecond. Later rounds leave the processor to it. */
 const ROUNDS_AT_ONCE = 20;
 
+type SendSignal = (rows: readonly ProcessRow[], signal: NodeJS.Signals) => void;
+
 interface Signals {
-  terminate(rows: readonly ProcessRow[], signal: NodeJS.Signals): void;
+  ask: SendSignal;
   kill(rows: readonly ProcessRow[]): void;
   /** Called before the first look. */
   begin?(): void;
@@ -123,7 +116,8 @@ interface Signals {
 function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses {
   return {
     list,
-    terminate: (name = 'SIGTERM') => signals.terminate(list(), name),
+    terminate: () => signals.ask(list(), 'SIGTERM'),
+    interrupt: (pid) => interruptTree(pid, list, signals.ask),
     flush: () => askToFlush(list()),
     async killAll(timeoutMs) {
       signals.begin?.();
@@ -137,6 +131,31 @@ function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses 
     },
     gone: (timeoutMs) => inRounds(timeoutMs, () => list().length === 0),
   };
+}
+
+/** The second look finds children that were born before their parent got the signal. */
+function interruptTree(pid: number, list: () => ProcessRow[], send: SendSignal): void {
+  const first = withDescendants(list(), [pid]);
+  send(first, 'SIGINT');
+  const known = new Set(first.map((row) => row.pid));
+  send(
+    withDescendants(list(), [pid]).filter((row) => !known.has(row.pid)),
+    'SIGINT',
+  );
+}
+
+function withDescendants(rows: readonly ProcessRow[], roots: readonly (number | undefined)[]): ProcessRow[] {
+  const found = new Set(roots);
+  for (let grown = true; grown;) {
+    grown = false;
+    for (const row of rows) {
+      if (!found.has(row.pid) && found.has(row.parent)) {
+        found.add(row.pid);
+        grown = true;
+      }
+    }
+  }
+  return rows.filter((row) => found.has(row.pid));
 }
 
 /** Repeats a round until it returns true. Returns whether that happened in time. */

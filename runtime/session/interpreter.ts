@@ -96,7 +96,7 @@ export async function startInterpreter(around: JobSurroundings, language: string
       if (end !== undefined) take();
     },
     interrupt(run) {
-      if (pipe === undefined) return processes.terminate('SIGINT');
+      if (pipe === undefined) return executor.pid === undefined ? undefined : processes.interrupt(executor.pid);
       interrupts += 1;
       link.send({ type: 'interrupt', run, count: interrupts });
       pipe.interrupt();

@@ -162,6 +162,22 @@ describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
     await expect(textOf(content ?? new ReadableStream())).rejects.toMatchObject({ code: 'session.ended' });
   });
 
+  it('runs commands on while a run of the session is interrupted, with the programs that it waits for', async () => {
+    const server = await sandbox.spawn({ command: 'echo up; sleep 1000 & wait' });
+    await server.stdout.getReader().read();
+    for (const [language, code] of [
+      ['bash', 'echo begun; sleep 1000'],
+      ['python', "import subprocess; print('begun', flush=True); subprocess.run(['sleep', '1000'])"],
+    ] as const) {
+      const stream = session.stream(code, { language });
+      for await (const event of stream) if (event.type === 'output') break;
+      session.interrupt();
+      expect(await stream.result).toMatchObject({ outcome: 'canceled', state: 'kept', epoch: 1 });
+    }
+    expect(await isAlive(String(server.pid))).toBe(true);
+    await server.kill();
+  });
+
   it('refuses a variable that JSON cannot carry, and goes on', async () => {
     const env = JSON.parse('{"__proto__":"p"}') as Record<string, string>;
     await expect(sandbox.run({ command: 'true', env })).rejects.toMatchObject({ code: 'job.invalid' });
