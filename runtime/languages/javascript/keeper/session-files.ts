@@ -49,7 +49,5 @@ async function feed(id: number, bytes: Buffer): Promise<void> {
   link.send({ type: 'fed', id, bytes: bytes.length });
 }
 
-// Ctrl-C is meant for runs.
-process.on('SIGINT', () => undefined);
 link.stayAlive(true);
 link.send({ type: 'waiting' });

@@ -210,8 +210,6 @@ function holdProcess({ failed, exiting }: ProcessListener): void {
     return heard;
   };
   process.emit = emitAndHear as typeof process.emit;
-  // An interrupt of the whole session is for programs of other languages.
-  process.on('SIGINT', () => undefined);
 }
 
 /** Sets environment variables for one run. Returns a function that restores them, once. */
