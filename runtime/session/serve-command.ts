@@ -32,6 +32,7 @@ export function serveCommand({ id, command, folder, env, stdin }: CommandRequest
   const outputs = new Map<number, PassedOutput>();
   let isStarted = false;
   let hasExited = false;
+  let hasPrinted = false;
   let isFed = stdin !== undefined;
   let bytes = 0;
   let release = (): void => undefined;
@@ -80,6 +81,13 @@ export function serveCommand({ id, command, folder, env, stdin }: CommandRequest
     if (!isStarted) return lose('it has ended before its start');
     exit({ code: isWhole(code, 0, MOST_CODE) ? code : null, signal: signalName(signal) });
   };
+  const print = ({ stdout, stderr }: Record<string, unknown>): void => {
+    // After the ends of both outputs, the host knows this itself.
+    if (!hasExited || hasPrinted || outputs.size === 0) return;
+    if (!isCount(stdout) || !isCount(stderr)) return;
+    hasPrinted = true;
+    send({ type: 'printed', id, stdout, stderr });
+  };
 
   const begun = keeper.begin(id, {
     async takeBytes(output, chunk) {
@@ -92,6 +100,7 @@ export function serveCommand({ id, command, folder, env, stdin }: CommandRequest
       else if (type === 'unfed') endInput(shortText(fields['error']));
       else if (type === 'exited') end(fields);
       else if (type === 'output-end' && isStarted) endOutput(fields['output'] as number);
+      else if (type === 'printed') print(fields);
     },
     lose,
   });
@@ -122,6 +131,10 @@ function signalName(signal: unknown): string | null {
 
 function isWhole(value: unknown, least: number, most: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+}
+
+function isCount(value: unknown): value is number {
+  return isWhole(value, 0, Number.MAX_SAFE_INTEGER);
 }
 
 function shortText(value: unknown): string {

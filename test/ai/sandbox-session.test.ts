@@ -266,11 +266,16 @@ describe('commands of a sandbox', () => {
     ]);
   });
 
-  it('leave their background processes running, and do not wait for them', async () => {
-    const result = await sandbox.run({ command: 'sleep 1000 & echo $!' });
-    expect(result.exitCode).toBe(0);
-    expect(await isAlive(result.stdout.trim())).toBe(true);
-  });
+  it.each(['sleep 1000', 'yes', 'yes >&2'])(
+    'leave their background process running, and do not wait for it: %s',
+    async (process) => {
+      const result = await sandbox.run({ command: `${process} & echo $!` });
+      expect(result.exitCode).toBe(0);
+      const [pid] = result.stdout.split('\n').filter((line) => /\d/.test(line));
+      expect(await isAlive(String(pid))).toBe(true);
+      await run(`kill ${pid}`);
+    },
+  );
 
   it.each<[string, object, string]>([
     ['a missing folder', { command: 'true', workingDirectory: 'none' }, 'no such file or directory'],

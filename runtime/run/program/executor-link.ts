@@ -20,7 +20,7 @@ export type ExecutorMessage =
   | { type: SessionMessageType; fields: Record<string, unknown> };
 
 /** Messages of a session: the end of a run, a result, the end of an operation on files, read input, and the states of a command. */
-type SessionMessageType = 'cell' | 'shown' | 'file' | 'fed' | 'spawned' | 'unfed' | 'output-end' | 'exited';
+type SessionMessageType = 'cell' | 'shown' | 'file' | 'fed' | 'spawned' | 'unfed' | 'output-end' | 'exited' | 'printed';
 
 /**
  * Frames to and from one executor. A frame has 3 bytes of length and one of kind, little endian. Then follows JSON, a call or an answer
@@ -229,6 +229,7 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
     case 'unfed':
     case 'output-end':
     case 'exited':
+    case 'printed':
       return { type: fields['type'], fields };
     case 'checked':
       return { type: 'checked', unmet: fields['unmet'] };

@@ -12,8 +12,8 @@ export interface CommandResult {
 
 /** The most output of a command, of both streams together. */
 const OUTPUT_BYTES = 32 * 1024 * 1024;
-/** How long processes that a command left behind may still add to its output. */
-const PIPE_GRACE_MS = 250;
+/** How long the output of an ended command may take: the sandbox could withhold it. */
+const END_MS = 4_000;
 
 /**
  * Runs a command to its end, and returns its output as UTF-8. A command that a limit ended is a normal result, with a line in its standard error.
@@ -37,12 +37,17 @@ export async function runCommand(
   const [stdout, stderr] = [collect(onBytes), collect(onBytes)];
   const running = await startCommand(port, options, { stdout, stderr });
   const aborted = Promise.withResolvers<never>();
-  stop = (why) => {
-    if (notice !== '') return;
-    notice = why;
+  const late = Promise.withResolvers<void>();
+  let lateTimer: NodeJS.Timeout | undefined;
+  const end = (): void => {
     running.kill(true);
+    lateTimer = setTimeout(late.resolve, END_MS);
   };
-  if (notice !== '') running.kill(true);
+  stop = (why) => {
+    if (notice === '') end();
+    notice ||= why;
+  };
+  if (notice !== '') end();
   const abort = (): void => {
     // oxlint-disable-next-line prefer-promise-reject-errors -- the reason is the caller's own
     aborted.reject(signal?.reason);
@@ -54,12 +59,14 @@ export async function runCommand(
   if (signal?.aborted === true) abort();
   try {
     const exitCode = await Promise.race([aborted.promise, running.exited]);
-    await Promise.race([running.followed, aborted.promise, afterGrace()]);
+    // Later output is of processes that the command left behind.
+    await Promise.race([running.printed, aborted.promise, late.promise]);
     running.leave();
     const line = notice === '' ? '' : `\nskillcell: the command was ended: ${notice}\n`;
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() + line };
   } finally {
     clearTimeout(timer);
+    clearTimeout(lateTimer);
     signal?.removeEventListener('abort', abort);
   }
 }
@@ -78,8 +85,4 @@ function collect(onBytes: (count: number) => void): FailingReader & { text(): st
     fail: () => undefined,
     text: () => Buffer.concat(chunks).toString(),
   };
-}
-
-function afterGrace(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, PIPE_GRACE_MS).unref());
 }

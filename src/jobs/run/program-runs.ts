@@ -115,6 +115,7 @@ const SESSION_MESSAGES: ReadonlySet<SandboxMessage['type']> = new Set([
   'filed',
   'spawned',
   'exited',
+  'printed',
   'unfed',
 ]);
 

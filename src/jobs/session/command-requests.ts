@@ -26,6 +26,8 @@ export interface HostCommand {
   pid: number;
   /** Settles with the exit; rejects if it cannot be known. */
   exited: Promise<CommandExit>;
+  /** Resolves when the readers have all output that was written until the exit. */
+  printed: Promise<void>;
   /** Resolves when its exit is known and its outputs are over. */
   followed: Promise<void>;
   /** Writes to its standard input. Rejects with a SandboxRefusal if the command reads no more. */
@@ -47,7 +49,11 @@ export interface CommandRequests {
   end(error: Error): void;
 }
 
-type CommandReply = SandboxMessage & { type: 'spawned' | 'exited' | 'unfed' };
+type CommandReply = SandboxMessage & { type: 'spawned' | 'exited' | 'printed' | 'unfed' };
+
+export function isCommandReply(message: SandboxMessage): message is CommandReply {
+  return ['spawned', 'exited', 'printed', 'unfed'].includes(message.type);
+}
 
 /** The state of a command whose last message has not come. */
 interface Command {
@@ -55,11 +61,16 @@ interface Command {
   readers: readonly [FailingReader, FailingReader];
   started: PromiseWithResolvers<number>;
   exited: PromiseWithResolvers<CommandExit>;
+  printed: PromiseWithResolvers<void>;
   followed: PromiseWithResolvers<void>;
   /** Rejects when no more input is read. */
   unfed: PromiseWithResolvers<never>;
   isStarted: boolean;
   hasExited: boolean;
+  /** Bytes that each reader has. */
+  taken: [number, number];
+  /** Bytes that each reader must have before all is printed. */
+  printedBytes?: readonly [number, number];
   openOutputs: number;
   isFed: boolean;
 }
@@ -73,7 +84,9 @@ export function createCommandRequests(ground: () => RunGround, nextId: () => num
   let hasEnded = false;
 
   const settle = (id: number, command: Command): void => {
+    if (command.printedBytes?.every((bytes, index) => (command.taken[index] ?? 0) >= bytes)) command.printed.resolve();
     if (!command.hasExited || command.openOutputs > 0) return;
+    command.printed.resolve();
     command.followed.resolve();
     if (!command.isFed) commands.delete(id);
   };
@@ -94,7 +107,12 @@ export function createCommandRequests(ground: () => RunGround, nextId: () => num
       const reader = command.readers[index] as FailingReader;
       command.openOutputs += 1;
       command.channel.receive(stream, {
-        data: (chunk) => reader.data(chunk),
+        data(chunk) {
+          command.taken[index as 0 | 1] += chunk.length;
+          const taken = reader.data(chunk);
+          settle(id, command);
+          return taken;
+        },
         end() {
           command.openOutputs -= 1;
           reader.end();
@@ -123,10 +141,12 @@ export function createCommandRequests(ground: () => RunGround, nextId: () => num
         readers,
         started: Promise.withResolvers(),
         exited: Promise.withResolvers(),
+        printed: Promise.withResolvers(),
         followed: Promise.withResolvers(),
         unfed: Promise.withResolvers(),
         isStarted: false,
         hasExited: false,
+        taken: [0, 0],
         openOutputs: 0,
         isFed: stdin,
       };
@@ -143,6 +163,7 @@ export function createCommandRequests(ground: () => RunGround, nextId: () => num
       return {
         pid,
         exited: command.exited.promise,
+        printed: command.printed.promise,
         followed: command.followed.promise,
         write: (chunk) => Promise.race([command.unfed.promise, input?.write(chunk)]),
         endInput: () => input?.end(),
@@ -162,6 +183,10 @@ export function createCommandRequests(ground: () => RunGround, nextId: () => num
         if (!command.isFed) throw new Error('a command without input, or whose input ends twice');
         command.isFed = false;
         command.unfed.reject(new SandboxRefusal(message.error ?? 'its input has ended'));
+      } else if (message.type === 'printed') {
+        if (!command.hasExited || command.printedBytes !== undefined)
+          throw new Error('a command that has printed before its exit, or twice');
+        command.printedBytes = [message.stdout, message.stderr];
       } else if (message.type === 'spawned') takeStart(message.id, command, message);
       else takeExit(command, message);
       settle(message.id, command);
@@ -173,6 +198,7 @@ export function createCommandRequests(ground: () => RunGround, nextId: () => num
       hasEnded = true;
       for (const command of commands.values()) {
         fail(command, error);
+        command.printed.resolve();
         command.followed.resolve();
       }
       commands.clear();

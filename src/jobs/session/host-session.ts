@@ -22,7 +22,7 @@ import type { ClaimedWorkspace } from './claimed-workspace.ts';
 import { type HostRun, startRun } from './host-run.ts';
 import { createIdleClock } from './idle-clock.ts';
 import type { KeptWorkspaces, UnpublishedWorkspace } from './kept-workspaces.ts';
-import { createCommandRequests } from './command-requests.ts';
+import { createCommandRequests, isCommandReply } from './command-requests.ts';
 import { createFileRequests } from './file-requests.ts';
 import { SANDBOX_PORT, type HostedSession } from './sandbox-port.ts';
 import { createSessionFiles, isWholeExport } from './session-files.ts';
@@ -157,8 +157,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       else if (message.type === 'shown') requireCurrent(current, message.run).show(message);
       else if (message.type === 'cell') requireCurrent(current, message.run).settle(message);
       else if (message.type === 'files' || message.type === 'filed') fileRequests.message(message);
-      else if (message.type === 'spawned' || message.type === 'exited' || message.type === 'unfed')
-        commands.message(message);
+      else if (isCommandReply(message)) commands.message(message);
     },
     // A call between two runs belongs to no run, and no program waits for its answer.
     call: (call, signal) => requireCurrent(current, current?.run ?? 0).call(call, signal),

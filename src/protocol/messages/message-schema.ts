@@ -139,5 +139,6 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
     signal: z.nullable(text(20)),
     ...failure,
   }),
+  z.strictObject({ type: z.literal('printed'), id: count, stdout: count, stderr: count }),
   z.strictObject({ type: z.literal('unfed'), id: count, error: z.optional(text(1_000)) }),
 ]) as unknown as z.ZodMiniType<SandboxMessage>;

@@ -111,5 +111,7 @@ export type SessionReply =
   | { type: 'spawned'; id: number; pid: number; stdout: number; stderr: number }
   /** A command has exited, could not be started, or its exit cannot be known. Its outputs may go on after its exit. */
   | { type: 'exited'; id: number; code: number | null; signal: string | null; error?: string; fault?: SessionFault }
+  /** Bytes of the outputs of a command that has exited, without later ones: those are of processes that it left behind. */
+  | { type: 'printed'; id: number; stdout: number; stderr: number }
   /** The input of a command with `stdin` is over, for any reason; this message comes once. */
   | { type: 'unfed'; id: number; error?: string };

@@ -150,6 +150,7 @@ describe('a sandbox that answers a command with', () => {
   const COMMAND = `
 const spawned = (more = {}) => say({ type: 'spawned', id: request.id, pid: 7, stdout: 1, stderr: 2, ...more });
 const exited = (more = {}) => say({ type: 'exited', id: request.id, code: 0, signal: null, ...more });
+const printed = () => say({ type: 'printed', id: request.id, stdout: 1e9, stderr: 0 });
 const unfed = () => say({ type: 'unfed', id: request.id });`;
   const endOf = (attack: string, stdin: boolean): Promise<unknown> =>
     withSession(`if (request.type === 'spawn') { ${COMMAND}\n${attack}; }`, async (session) => {
@@ -171,6 +172,8 @@ const unfed = () => say({ type: 'unfed', id: request.id });`;
     ['E05 a start after a refusal', `exited({ error: 'no' }); spawned()`],
     ['E05 two exits', `spawned(); exited(); exited()`],
     ['E05 two exits after its outputs', `spawned(); end(1); end(2); exited(); exited()`],
+    ['E05 output counted before its exit', `spawned(); printed()`],
+    ['E05 output counted twice', `spawned(); exited(); printed(); printed()`],
     ['E05 the start of another command', `spawned({ id: 99 })`],
     ['E05 the exit of another command', `spawned(); exited({ id: 99 })`],
     ['E05 an end of input that it does not have', `spawned(); unfed()`],
@@ -190,6 +193,15 @@ const unfed = () => say({ type: 'unfed', id: request.id });`;
     await expect(
       withSession(refusal, async (session) => await createSandboxSession(session).run({ command: 'x' })),
     ).rejects.toThrow('Cannot run a command: \\x1b[2Jgone, got "x".');
+  });
+
+  it('E05 a count of output that never comes holds a command until its time limit', async () => {
+    const entry = `if (request.type === 'spawn') { ${COMMAND} spawned(); exited(); printed(); }`;
+    const result = await withSession(
+      entry,
+      async (session) => await createSandboxSession(session, { commandTimeoutMs: 100 }).run({ command: 'x' }),
+    );
+    expect(result).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('it took longer than 0.1 s') });
   });
 
   it.each(['no status', '{"kind":"link","bytes":0}', '{"kind":"file","bytes":-1}', '{"__proto__":{}}'])(

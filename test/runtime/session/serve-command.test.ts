@@ -45,6 +45,7 @@ const START = { type: 'spawned', fields: { pid: 7 } };
 const SPAWNED = { type: 'spawned', id: 5, pid: 7, stdout: 11, stderr: 12 };
 const exit = (fields: object): Told => ({ type: 'exited', fields });
 const end = (output: unknown): Told => ({ type: 'output-end', fields: { output } });
+const print = (stdout: unknown): Told => ({ type: 'printed', fields: { stdout, stderr: 0 } });
 const lost = (error: string): object => ({ type: 'exited', id: 5, code: null, signal: null, error, fault: 'lost' });
 
 it.each<[string, Told[], object[]]>([
@@ -61,6 +62,11 @@ it.each<[string, Told[], object[]]>([
     [SPAWNED, { type: 'exited', id: 5, code: null, signal: null }],
   ],
   ['ends of outputs that it does not have', [end(0), START, end('size'), end('__proto__'), end(7)], [SPAWNED]],
+  [
+    'its output before its exit, in another form, and twice',
+    [START, print(1), exit({ code: 0, signal: null }), print(-1), print('2'), print(3), print(4)],
+    [SPAWNED, { type: 'exited', id: 5, code: 0, signal: null }, { type: 'printed', id: 5, stdout: 3, stderr: 0 }],
+  ],
   ['an end of input that it does not have', [START, { type: 'unfed', fields: {} }], [SPAWNED]],
 ])('a process that reports %s breaks no rule of the channel', (_name, messages, expected) => {
   expect(toldBy(messages).told).toEqual(expected);

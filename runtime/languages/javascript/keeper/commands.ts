@@ -92,12 +92,29 @@ function follow(
     taken: (output, bytes) => outputs[output]?.part.taken(bytes),
     drop: () => outputs.forEach(({ leave }) => leave()),
   });
-  void exited.then(close);
+  void exited.then(async (message) => {
+    close(message);
+    const [stdout, stderr] = await Promise.all(outputs.map((output) => output.printed()));
+    link.send({ type: 'printed', id, stdout, stderr });
+  });
+}
+
+/** Turns of the event loop in which a resumed stream reads: the first may already be under way. */
+const READING_TURNS = 3;
+/** Bytes that a pipe holds, generously: a process that a command left behind may write without end. */
+const MOST_IN_PIPE = 1024 * 1024;
+
+interface Passed {
+  part: OutputPart;
+  leave(): void;
+  /** The bytes so far, with those that wait in the pipe. */
+  printed(): Promise<number>;
 }
 
 /** Reads a stream to its end. Without a caller its bytes are dropped, so that the command does not wait. */
-function passOn(stream: Readable, part: OutputPart, onEnd: () => void): { part: OutputPart; leave(): void } {
+function passOn(stream: Readable, part: OutputPart, onEnd: () => void): Passed {
   let isOver = false;
+  let bytes = 0;
   const end = (): void => {
     if (!isOver) onEnd();
     isOver = true;
@@ -105,6 +122,7 @@ function passOn(stream: Readable, part: OutputPart, onEnd: () => void): { part: 
   let sent = Promise.resolve();
   stream.on('data', (chunk: Buffer) => {
     stream.pause();
+    bytes += chunk.length;
     // Node resumes the stream itself when the command exits, so a chunk may come while another waits for room.
     sent = sent.then(() => part.send(chunk)).then(() => void stream.resume());
   });
@@ -115,6 +133,16 @@ function passOn(stream: Readable, part: OutputPart, onEnd: () => void): { part: 
     leave() {
       part.drop();
       end();
+    },
+    async printed() {
+      const most = bytes + MOST_IN_PIPE;
+      for (let known = -1; known !== bytes && bytes < most;) {
+        known = bytes;
+        await sent;
+        // A pipe with bytes is read within a turn: an empty one brings none.
+        for (let turn = 0; turn < READING_TURNS; turn += 1) await new Promise(setImmediate);
+      }
+      return bytes;
     },
   };
 }
