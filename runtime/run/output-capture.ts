@@ -103,7 +103,7 @@ const PIPE_BYTES = 2 * 1024 * 1024;
  * Waits until the event loop has asked the kernel for all readable data. Only the second of two rounds has surely asked again: the round of an
  * immediate has asked before it.
  */
-async function readOnce(rounds: number): Promise<void> {
+export async function readOnce(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 

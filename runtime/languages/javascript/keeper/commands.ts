@@ -99,8 +99,6 @@ function follow(
   });
 }
 
-/** Turns of the event loop in which a resumed stream reads: the first may already be under way. */
-const READING_TURNS = 3;
 /** Bytes that a pipe holds, generously: a process that a command left behind may write without end. */
 const MOST_IN_PIPE = 1024 * 1024;
 
@@ -139,8 +137,8 @@ function passOn(stream: Readable, part: OutputPart, onEnd: () => void): Passed {
       for (let known = -1; known !== bytes && bytes < most;) {
         known = bytes;
         await sent;
-        // A pipe with bytes is read within a turn: an empty one brings none.
-        for (let turn = 0; turn < READING_TURNS; turn += 1) await new Promise(setImmediate);
+        // The first round may already be under way. In the second, the event loop reads each pipe that has bytes.
+        for (let round = 0; round < 2; round += 1) await new Promise(setImmediate);
       }
       return bytes;
     },
