@@ -14,7 +14,7 @@ export interface FileDifference {
   state: 'added' | 'removed' | 'changed';
   /** The new executable bit, where it changes. */
   executable?: boolean;
-  /** Changed lines, in the format of `diff -u`; absent for a file that is not text, or has too many changes. */
+  /** Changed lines, in the format of `diff -u`, empty where only the executable bit changes; absent for a file that is not text, or has too many changes. */
   lines?: string;
 }
 
@@ -60,12 +60,18 @@ export async function skillDifference(
       path,
       state: old === undefined ? 'added' : now === undefined ? 'removed' : 'changed',
       ...(now !== undefined && (isMode || (old === undefined && now.executable)) ? { executable: now.executable } : {}),
-      ...(lines === undefined ? {} : { lines: lines.slice(Math.max(0, lines.indexOf('@@'))) }),
+      ...(lines === undefined ? {} : { lines: withoutHead(lines) }),
     });
   }
   const [had, has] = [toolsOf(before.skill), toolsOf(after.skill)];
   const tools = { added: has.filter((id) => !had.includes(id)), removed: had.filter((id) => !has.includes(id)) };
   return { files, tools, findings: findingsOf(before.tree, after.tree) };
+}
+
+/** A patch without the lines that repeat its path; a patch of equal texts has no other lines. */
+function withoutHead(patch: string): string {
+  const first = patch.indexOf('\n@@ ');
+  return first === -1 ? '' : patch.slice(first + 1);
 }
 
 function toolsOf(skill: Pick<Skill, 'tools' | 'fields'> | undefined): string[] {
