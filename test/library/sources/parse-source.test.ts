@@ -23,6 +23,7 @@ describe('parseSource()', () => {
     ['a/b.zip:units', { kind: 'archive', source: 'a/b.zip', folder: 'units' }],
     ['./here#v1:skills/a', { kind: 'git', source: 'here', ref: 'v1', folder: 'skills/a' }],
     ['./bare.git', { kind: 'git', source: 'bare.git' }],
+    ['./kept~', { kind: 'directory', source: 'kept~' }],
   ])('reads %s as a path', (text, { source, ...rest }: { source?: string }) => {
     expect(parseSource(text, cwd)).toEqual({ ...rest, source: join(cwd, source ?? '') });
   });
@@ -56,6 +57,7 @@ describe('parseSource()', () => {
     ['a\nb', 'control characters'],
     ['here/there', 'is ambiguous, a folder here or a repository'],
     ['npm:pkg', 'not supported'],
+    ['~/skills', 'the shell replaces ~ only at the beginning of a word'],
     ['git@github.com:a/b', 'only https'],
     ['ssh://host/a', 'only https'],
     ['file:///etc', 'only https'],

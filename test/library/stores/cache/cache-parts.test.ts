@@ -245,6 +245,14 @@ describe('openSharedEntries()', () => {
     expect([readdirSync(at('trees')), readdirSync(at('claims'))]).toEqual([[], []]);
   });
 
+  it('holds nothing where a claim cannot be revoked', () => {
+    mkdirSync(at('claims'));
+    writeFileSync(at('claims', `${ownerName(currentOwner())}-0011.${TREE}`), '');
+    // The folder of the entry is missing, so the claim has no place to be revoked at.
+    expect(() => openSharedEntries(home).hold(at('none', TREE))).toThrow('ENOENT');
+    expect(readdirSync(at('leases'))).toEqual([]);
+  });
+
   it('discards a damaged entry that is held, but none that another process puts in its place', () => {
     const [first, second] = [openSharedEntries(home), openSharedEntries(home)];
     const place = at('trees', TREE);
