@@ -28,10 +28,12 @@ import { removeSkills } from '../../../src/library/install/remove-skills.ts';
 import { findUpdates, takeUpdates } from '../../../src/library/install/update-skills.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
 import { changeSkills, recoverSkills } from '../../../src/library/lock/change-skills.ts';
+import { compareLocked, UNSEEN } from '../../../src/library/lock/compare-locked.ts';
 import { readLock } from '../../../src/library/lock/format/read-lock.ts';
 import { findInSource } from '../../../src/library/sources/find-in-source.ts';
 import { parseSource } from '../../../src/library/sources/parse-source.ts';
 import { openTreeCache, type TreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
+import { SKILL_ENTRIES } from '../../../src/skills/load/files/list-skill-files.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../fixtures/library/add-program.ts', import.meta.url));
 const run = promisify(execFile);
@@ -97,6 +99,16 @@ describe('locked skills', () => {
     rmSync(installed('units'), { recursive: true });
     expect(await deviations()).toEqual(['missing SKILL.md', 'missing scripts/run.sh']);
     expect((await installSkills({ lockFile, cache })).map(({ state }) => state)).toEqual(['installed']);
+  });
+
+  it('are compared up to a number of files, and the report says so', async () => {
+    await add();
+    const [row] = readLock(lockFile)?.values() ?? [];
+    mkdirSync(installed('units', 'more'));
+    for (let index = 0; index <= SKILL_ENTRIES; index += 1) writeFileSync(installed('units', 'more', `${index}`), '');
+    const found = compareLocked(project, row as NonNullable<typeof row>);
+    expect(found.filter(({ reason }) => reason === UNSEEN)).toHaveLength(1);
+    expect(found.length).toBeGreaterThan(SKILL_ENTRIES - 10);
   });
 
   it('report a file that is missing in an existing folder', async () => {
