@@ -41,6 +41,8 @@ const COMMON = {
   logLevel: 'silent',
   minify: true,
   write: true,
+  // The names of its parts depend on the paths of packages. In a copy of the checkout, the packages are a link, and the bundle is the same.
+  preserveSymlinks: true,
 } as const;
 
 /**
