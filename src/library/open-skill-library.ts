@@ -133,7 +133,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   /** The present snapshot. After a failed look, callers get no snapshot until a look succeeds. */
   const present = async (call: Call): Promise<Snapshot> => {
     requireOpen();
-    if (failure !== undefined || snapshot === undefined) await refresh(call);
+    if (failure !== undefined) await refresh(call);
     return snapshot as Snapshot;
   };
 

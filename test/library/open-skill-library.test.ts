@@ -115,6 +115,17 @@ describe('openSkillLibrary()', () => {
     }
   });
 
+  it('reports each diagnostic of a skill once, also of a file that is not part of its head', async () => {
+    const files: Tree = {
+      'maps/SKILL.md': skill('maps'),
+      'maps/tools.yaml': '{{',
+      'maps/compact.md': { base64: Buffer.from([0xff, 0]).toString('base64') },
+    };
+    const library = await open([farAway(folderStore('skills', files))]);
+    const { skills } = await library.subsystem();
+    expect(skills[0]?.diagnostics.map(({ code }) => code)).toEqual(['tools.invalid', 'compact.invalid']);
+  });
+
   it('requests nothing from a store that the cache has, also in another process', async () => {
     const first = await open([farAway(folderStore('skills', UNITS))]);
     await first.subsystem();
@@ -152,12 +163,17 @@ describe('openSkillLibrary()', () => {
   const folderStoreGone = (): SkillStore => storeAt('nowhere');
 
   it('uses the last good list during an outage on request, and reports its age', async () => {
-    const library = await open([folderStore('skills', UNITS)], { stale: 'use' });
+    const library = await open([folderStore('skills', { ...UNITS, 'maps/inner/SKILL.md': skill('inner') })], {
+      stale: 'use',
+    });
     await library.subsystem();
+    const nested = { code: 'skill.nested', path: 'maps/inner/SKILL.md' };
+    expect(library.diagnostics()).toMatchObject([nested]);
     renameSync(join(home, 'skills'), join(home, 'away'));
     expect(await library.refresh()).toBe(true);
     expect((await library.heads()).length).toBe(3);
     expect(library.diagnostics()).toMatchObject([
+      nested,
       {
         code: 'store.stale',
         message: expect.stringMatching(/are those of 20\d\d-[^ ]+Z, \d+ s ago: it is out of reach/),
@@ -171,9 +187,10 @@ describe('openSkillLibrary()', () => {
       'custom.maps',
       'custom.units',
     ]);
+    expect(other.diagnostics()).toMatchObject([nested, { code: 'store.stale' }]);
     renameSync(join(home, 'away'), join(home, 'skills'));
     expect(await library.refresh()).toBe(true);
-    expect(library.diagnostics()).toEqual([]);
+    expect(library.diagnostics()).toMatchObject([nested]);
     await expect(
       openSkillLibrary({ stores: [folderStoreGone()], cacheDir: cacheDir(), stale: 'use' }),
     ).rejects.toMatchObject({
