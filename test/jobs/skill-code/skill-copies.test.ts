@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createSkillCopies } from '../../../src/jobs/skill-code/skill-copies.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
@@ -22,4 +22,17 @@ it('a copy holds the loaded files of the skill, is made once, and other bytes ar
   await copies.close();
   expect(existsSync(folder)).toBe(false);
   await copies.close();
+});
+
+it('without a folder for temporary files, a copy fails with the reason', async () => {
+  using library = skillLibrary({ 'one/SKILL.md': skillText({ name: 'one', description: 'One.' }, 'Body.') });
+  const [skill] = library.subsystem.skills;
+  if (skill === undefined) throw new Error('There is no skill.');
+  vi.stubEnv('TMPDIR', '/dev/null/none');
+  try {
+    const copy = createSkillCopies().folderOf(skill, library.subsystem.skillTree(skill.id));
+    await expect(copy).rejects.toMatchObject({ code: 'path.unusable', message: expect.stringContaining('ENOTDIR') });
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

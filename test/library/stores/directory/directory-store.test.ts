@@ -23,6 +23,7 @@ import { openTreeCache } from '../../../../src/library/stores/cache/tree-cache.t
 import { createDirectoryStore } from '../../../../src/library/stores/directory/directory-store.ts';
 import { walkSkills } from '../../../../src/library/stores/directory/walk-skills.ts';
 import { writeTree } from '../../../conformance/write-tree.ts';
+import { asOrdinaryUser } from '../../../fixtures/as-ordinary-user.ts';
 import { describeStore } from '../conformance/store-conformance.ts';
 
 let folder: string;
@@ -170,16 +171,21 @@ describe('createDirectoryStore()', () => {
     expect([...codes].filter((code) => code !== 'store.unavailable')).toEqual(['store.changed']);
   });
 
-  it('distinguishes an unreadable skill from a changed one', async (context) => {
-    if (process.getuid?.() === 0) return context.skip('root may read every file');
+  it.each([
+    ['skills', 'units/', 'the skill "units"'],
+    ['skills/units', '', 'the skill'],
+  ])('distinguishes an unreadable skill of %s from a changed one', async (path, shown, named) => {
     const root = join(folder, 'skills');
     writeTree(root, { 'units/SKILL.md': skill('units'), 'units/data.bin': 'x' });
-    const store = storeAt(root);
     chmodSync(join(root, 'units', 'data.bin'), 0);
-    const [units] = (await store.list()).items;
-    await expect(store.open(units as NonNullable<typeof units>)).rejects.toMatchObject({
-      code: 'store.unavailable',
-      diagnostics: [{ code: 'skill.unreadable', path: 'units/data.bin' }],
+    const store = storeAt(join(folder, path));
+    await asOrdinaryUser(folder, async () => {
+      const [units] = (await store.list()).items;
+      await expect(store.open(units as NonNullable<typeof units>)).rejects.toMatchObject({
+        code: 'store.unavailable',
+        message: expect.stringMatching(new RegExp(`^Cannot read ${named}.*: .*permission denied`)),
+        diagnostics: [{ code: 'skill.unreadable', path: `${shown}data.bin` }],
+      });
     });
   });
 

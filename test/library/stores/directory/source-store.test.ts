@@ -23,6 +23,7 @@ import {
   type SourceStoreOptions,
 } from '../../../../src/library/stores/directory/source-store.ts';
 import { writeTree } from '../../../conformance/write-tree.ts';
+import { asOrdinaryUser } from '../../../fixtures/as-ordinary-user.ts';
 import { skillText } from '../../../fixtures/source-of.ts';
 import { describeStore } from '../conformance/store-conformance.ts';
 
@@ -152,6 +153,13 @@ describe('createSourceStore()', () => {
     const [item] = (await store.list()).items;
     if (item === undefined) throw new Error('nothing was listed');
     expect((await store.open(item)).files.map(({ path }) => path)).toEqual(['SKILL.md']);
+  });
+
+  it('reports a folder that it may not search, and takes the other skills', async () => {
+    writeTree(root, { 'a/SKILL.md': skillText('a'), 'b/closed/SKILL.md': skillText('closed') });
+    chmodSync(join(root, 'b/closed'), 0);
+    const found = await asOrdinaryUser(folder, come);
+    expect(found).toEqual({ skills: ['a'], codes: ['skill.unreadable b/closed'] });
   });
 
   it('reports unusable names, and paths that are too deep for a sandbox', async () => {
