@@ -211,6 +211,15 @@ describe('a concurrent change by another process', () => {
     await removeSkills({ lockFile, refs: ['alpha'] });
     expect(await takeUpdates(updates, { lockFile, cache })).toEqual(['custom.beta']);
   });
+
+  it('stays where takeUpdates() found the skill without an update', async () => {
+    const earlier = await findUpdates({ lockFile, cache });
+    write('../source/alpha/SKILL.md', `${skillText('alpha')}More.\n`);
+    expect(await takeUpdates(await findUpdates({ lockFile, cache }), { lockFile, cache })).toEqual(['custom.alpha']);
+    const after = readFileSync(lockFile, 'utf8');
+    expect(await takeUpdates(earlier, { lockFile, cache })).toEqual([]);
+    expect(readFileSync(lockFile, 'utf8')).toBe(after);
+  });
 });
 
 describe('addSkills()', () => {
