@@ -70,15 +70,16 @@ export function localSandbox(parts: LocalSandboxParts): Sandbox {
       killed = true;
       // Keep this process alive until the sandbox has ended.
       ref();
-      // The group contains all processes, except the first one before it enters.
-      if (isolation === 'none' && group !== null) group.kill();
       if (isolation === 'none' && group === null) {
         // At the end of its channel, the entry ends all processes that it started. It is killed only if that fails.
         channel.destroy();
         const timer = setTimeout(() => child.kill('SIGKILL'), 2_500);
         await exited;
         clearTimeout(timer);
-      } else child.kill('SIGKILL');
+      } else {
+        // All other processes of the sandbox end with its namespace or with the removal of its group.
+        child.kill('SIGKILL');
+      }
       await gone;
     },
   };

@@ -1,7 +1,12 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/contracts/jobs/limits.ts';
 import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
+import { controlGroupLayout, createControlGroup, listControlGroups } from '../../../src/sandboxes/local/control-group.ts';
 import { localSandbox } from '../../../src/sandboxes/local/local-sandbox.ts';
+import { startProcess } from '../../../src/sandboxes/local/start-process.ts';
+import { requireHere } from '../../fixtures/describe-with.ts';
+import { isAlive } from '../../fixtures/spawn-cli.ts';
 import { until } from '../../fixtures/until.ts';
 
 test('localSandbox() reads why a start failed from the stderr of the programs around a sandbox', async () => {
@@ -25,4 +30,18 @@ test('localSandbox() keeps the end of the stderr of the programs around a sandbo
   const sandbox = localSandbox({ isolation: 'none', child, group: null, diagnostics: [], cleanUp });
   await until(() => sandbox.complaint().endsWith('last'), 'the last text');
   expect(sandbox.complaint()).toBe(`${'first'.padStart(4_092)}last`);
+});
+
+test('localSandbox() ends the processes that outlive its first process, with their control group', async (context) => {
+  requireHere(context, controlGroupLayout() === null ? 'control groups that this user may create' : undefined);
+  const name = `test-${process.pid}-outlived`;
+  const group = createControlGroup(name, DEFAULT_LIMITS);
+  const script = 'setsid sleep 600 & echo $! >&2; exec sleep 600';
+  const child = startProcess(['/bin/sh', '-c', script], { group, fileBytes: 1024, env: { PATH: '/usr/bin:/bin' } });
+  const cleanUp = (): Promise<void> => Promise.resolve();
+  const sandbox = localSandbox({ isolation: 'none', child, group, diagnostics: [], cleanUp });
+  await until(() => /^\d+\n$/.test(sandbox.complaint()), 'the second process');
+  await sandbox.kill();
+  expect(isAlive(Number(sandbox.complaint()))).toBe(false);
+  expect(listControlGroups()).not.toContain(name);
 });
