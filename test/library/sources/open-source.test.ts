@@ -1,0 +1,30 @@
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
+import { openSource } from '../../../src/library/sources/open-source.ts';
+import { parseSource } from '../../../src/library/sources/parse-source.ts';
+import { openTreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
+
+let cwd: string;
+beforeAll(() => {
+  cwd = realpathSync(mkdtempSync(join(tmpdir(), 'open-source-')));
+  mkdirSync(join(cwd, 'house'));
+  writeFileSync(join(cwd, 'house.zip'), '');
+});
+afterAll(() => removeTree(cwd));
+
+it.each([
+  ['./house', 'directory:HERE/house'],
+  ['./house.zip', 'archive:HERE/house.zip'],
+  ['https://example.com/house.tar.gz', 'archive:https://example.com/house.tar.gz'],
+  ['https://example.com/house.git#v1', 'git:https://example.com/house.git#v1'],
+  ['https://example.com', 'web:https://example.com'],
+  ['mcp:https://example.com/mcp', 'mcp:https://example.com/mcp'],
+  ['s3://house/skills', 's3://house/skills/'],
+])('openSource() opens %s as a store', async (text, id) => {
+  const store = await openSource(parseSource(text, cwd), { kind: 'project', cache: openTreeCache(join(cwd, 'cache')) });
+  expect(store.id.replace(cwd, 'HERE')).toBe(id);
+  await store.close();
+});
