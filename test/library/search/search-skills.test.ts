@@ -156,6 +156,15 @@ describe('searchSkills()', () => {
     expect(found).toMatchObject({ words: [{ word: 'dun', skills: 1 }], ignored: 14_000 });
   });
 
+  it('weighs a word by the number of skills that hold it, as BM25 of Lucene does', async () => {
+    const one = (name: string, word: string): string => skillText({ name, description: `Common ${word}.` }, 'Text.\n');
+    using two = skillLibrary({ 'a/SKILL.md': one('a', 'zebra'), 'b/SKILL.md': one('b', 'quill') });
+    const scoreOf = async (text: string): Promise<number> =>
+      (await searchSkills(two.subsystem, text, { cacheFolder })).hits[0]?.score ?? 0;
+    // One of two skills has the weight ln(1 + 1.5 / 1.5), and two of two have ln(1 + 0.5 / 2.5).
+    expect((await scoreOf('zebra')) / (await scoreOf('common'))).toBeCloseTo(Math.log(2) / Math.log(1.2), 1);
+  });
+
   it('applies the policy: hidden skills do not even affect scores', async () => {
     const asked = await search('ledger', { consumer: 'desk' });
     expect(idsOf(asked)).toEqual(['custom.charts', 'custom.invoices']);
