@@ -185,6 +185,16 @@ describe('groupSkills()', () => {
       ['b', ['SKILL.md', 'in/SKILL.md']],
     ]);
   });
+
+  it('names the first of the folders that are too deep, and counts all of them', () => {
+    const paths = ['a', 'b'].map((name) => `${name}/1/2/3/4/5/6/7/SKILL.md`);
+    const objects = new Map(paths.map((path) => [path, { key: path, etag: '', bytes: 1, changedAt: 0 }]));
+    const { skills, diagnostics } = groupSkills(objects, new Set());
+    expect([...skills]).toEqual([]);
+    expect(diagnostics).toMatchObject([
+      { code: 'root.depth', path: 'a/1/2/3/4/5/6/7', message: expect.stringContaining('2 of them hold a SKILL.md') },
+    ]);
+  });
 });
 
 describe('failureOf()', () => {
