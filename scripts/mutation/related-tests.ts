@@ -23,6 +23,8 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['src/jobs/run/accept-job', ['test/jobs/run/tools.test.ts']],
   ['src/jobs/request/job-schema', ['test/jobs/request/validation.test.ts']],
   ['src/jobs/result/', ['test/jobs/run/budget.test.ts']],
+  ['src/jobs/session/', ['test/jobs/session/session.test.ts', 'test/jobs/tracing/spans.test.ts']],
+  ['src/jobs/tracing/', ['test/jobs/tracing/spans.test.ts']],
   ['src/jobs/', ['test/jobs/run/programs.test.ts', 'test/jobs/events/events.test.ts']],
   ['src/models/', ['test/jobs/run/tools.test.ts']],
   ['src/tools/', ['test/jobs/run/tools.test.ts']],

@@ -65,6 +65,8 @@ describe('mutated sources', () => {
     ['src/sandboxes/docker/engine/engine-address.ts', 'test/sandboxes/docker/engine-address.test.ts'],
     // Only a program that the test starts imports it.
     ['src/sandboxes/docker/engine/docker-context.ts', 'test/cli/docker-host.test.ts'],
+    // The host of the spans is a program of its own.
+    ['src/jobs/session/host-run.ts', 'test/jobs/tracing/spans.test.ts'],
     ['src/library/stores/git/git-remote.ts', 'test/library/stores/git/hostile-repository.test.ts'],
     ['src/library/heads/kept-lists.ts', 'test/library/kept-lists.test.ts'],
   ])('%s is tried by %s', (file, test) => {
