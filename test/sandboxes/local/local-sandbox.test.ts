@@ -2,7 +2,11 @@ import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/contracts/jobs/limits.ts';
 import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
-import { controlGroupLayout, createControlGroup, listControlGroups } from '../../../src/sandboxes/local/control-group.ts';
+import {
+  controlGroupLayout,
+  createControlGroup,
+  listControlGroups,
+} from '../../../src/sandboxes/local/control-group.ts';
 import { localSandbox } from '../../../src/sandboxes/local/local-sandbox.ts';
 import { startProcess } from '../../../src/sandboxes/local/start-process.ts';
 import { requireHere } from '../../fixtures/describe-with.ts';
@@ -41,7 +45,7 @@ test('localSandbox() ends the processes that outlive its first process, with the
   const cleanUp = (): Promise<void> => Promise.resolve();
   const sandbox = localSandbox({ isolation: 'none', child, group, diagnostics: [], cleanUp });
   await until(() => /^\d+\n$/.test(sandbox.complaint()), 'the second process');
-  await sandbox.kill();
+  await sandbox.kill('the end of the test');
   expect(isAlive(Number(sandbox.complaint()))).toBe(false);
   expect(listControlGroups()).not.toContain(name);
 });

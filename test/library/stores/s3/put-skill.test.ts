@@ -1,10 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SkillTree } from '../../../../src/contracts/skills/skill.ts';
-import {
-  type Publication,
-  PUBLICATION_FILE,
-  readPublication,
-} from '../../../../src/library/stores/s3/publication.ts';
+import { type Publication, PUBLICATION_FILE, readPublication } from '../../../../src/library/stores/s3/publication.ts';
 import { putSkill } from '../../../../src/library/stores/s3/put-skill.ts';
 import type { S3Access } from '../../../../src/library/stores/s3/s3-access.ts';
 import type { SkillState } from '../../../../src/library/stores/s3/skill-state.ts';
