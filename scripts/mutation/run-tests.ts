@@ -52,7 +52,9 @@ export async function runTests(folder: string, files: readonly string[], options
     '--reporter=json',
     `--outputFile=${report}`,
   ];
-  if (options.name !== undefined) words.push('-t', options.name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  // In one word, because a name may begin with a dash.
+  if (options.name !== undefined)
+    words.push(`--testNamePattern=${options.name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
   // A skipped test here just notices nothing; with CI set it would fail.
   const env = { ...process.env, ...NO_OTHER_ENGINE, CI: '', NO_COLOR: '1' };
   const { root, engine } = options;
