@@ -229,6 +229,12 @@ describe('an invalid job is refused before anything starts', () => {
   });
 });
 
+it('a valid job with an aborted signal is canceled before anything starts', async () => {
+  starts = 0;
+  const { outcome } = await orchestrator.exec({ code, signal: AbortSignal.abort() });
+  expect([outcome, starts]).toEqual(['canceled', 0]);
+});
+
 describe('input files of the host', () => {
   const path = join(folder, 'file');
   writeFileSync(path, 'bytes');
