@@ -26,6 +26,7 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['src/jobs/session/', ['test/jobs/session/session.test.ts', 'test/jobs/tracing/spans.test.ts']],
   ['src/jobs/tracing/', ['test/jobs/tracing/spans.test.ts']],
   ['src/jobs/', ['test/jobs/run/programs.test.ts', 'test/jobs/events/events.test.ts']],
+  ['src/library/trust/', ['test/cli/commands/skills-sources.test.ts']],
   ['src/models/', ['test/jobs/run/tools.test.ts']],
   ['src/tools/', ['test/jobs/run/tools.test.ts']],
   ['runtime/agent/', ['test/cli/commands/codegen.test.ts']],

@@ -68,6 +68,7 @@ describe('mutated sources', () => {
     // The host of the spans is a program of its own.
     ['src/jobs/session/host-run.ts', 'test/jobs/tracing/spans.test.ts'],
     ['src/library/stores/git/git-remote.ts', 'test/library/stores/git/hostile-repository.test.ts'],
+    ['src/library/trust/choose-sources.ts', 'test/cli/commands/skills-sources.test.ts'],
     ['src/library/heads/kept-lists.ts', 'test/library/kept-lists.test.ts'],
   ])('%s is tried by %s', (file, test) => {
     const { fast, slow } = related(file);
