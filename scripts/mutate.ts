@@ -103,8 +103,12 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
   await using engine = usesEngine ? await startEngineOfMutants() : undefined;
   const known = readKnownSurvivors(SURVIVORS);
   const seen = new Map<string, Unchanged>();
-  const keyOf = ({ files, name = '', socket = '' }: TestChoice): string => [...files, name, socket].join(' ');
+  const red = new Map<string, Set<string>>();
+  const keyOf = ({ files, name = '', without = [], socket = '' }: TestChoice): string =>
+    [...files, name, ...without, socket].join(' ');
   const unchanged: UnchangedRuns = {
+    red: (files) => files.flatMap((file) => [...(red.get(file) ?? [])]),
+    leaveOut: (file, name) => void red.set(file, new Set([...(red.get(file) ?? []), name])),
     known: (choice) => seen.get(keyOf(choice)),
     async run(choice) {
       const run = seen.get(keyOf(choice)) ?? (await runUnchanged(untouched.folder, choice));
@@ -140,6 +144,8 @@ interface TestChoice {
   files: readonly string[];
   /** A part of the name of the selected tests. */
   name?: string | undefined;
+  /** Names of tests that are left out. */
+  without?: readonly string[];
   socket: string | undefined;
 }
 
@@ -151,6 +157,9 @@ interface Unchanged {
 
 /** Runs of tests without any change, each tried once. */
 interface UnchangedRuns {
+  /** Names of tests that fail without any change. */
+  red(files: readonly string[]): string[];
+  leaveOut(file: string, name: string): void;
   known(choice: TestChoice): Unchanged | undefined;
   run(choice: TestChoice): Promise<Unchanged>;
 }
@@ -176,7 +185,7 @@ async function noticedBy(
     while (left.length > 0) {
       const [, name] = left[0]?.split('#') ?? [];
       const files = left.map((file) => file.replace(/#.*/, ''));
-      const choice = { files, name, socket };
+      const choice = { files, name, without: unchanged.red(files), socket };
       const options = patient(choice, unchanged.known(choice));
       const ended = await runTests(folder, files, options);
       if (ended.end === 'passed') break;
@@ -193,6 +202,11 @@ async function noticedBy(
       const passes = async (): Promise<boolean> =>
         unchanged.known(choice)?.isRed === false || !(await unchanged.run(failed)).isRed;
       if (fails && (await passes())) return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
+      if (fails && ended.name !== undefined && !choice.without.includes(ended.name)) {
+        // The run ended at this test; the others of its file are still to be tried.
+        unchanged.leaveOut(ended.file, ended.name);
+        continue;
+      }
       left = left.filter((file) => file !== ended.file && !file.startsWith(`${ended.file}#`));
     }
   }
@@ -206,13 +220,14 @@ function patient(choice: TestChoice, known: Unchanged | undefined): RunOptions {
   return { ...options, timeoutMs: Math.min(options.timeoutMs, Math.max(SHORTEST_MS, TIMES_AS_LONG * known.tookMs)) };
 }
 
-function longest({ files, name, socket }: TestChoice): RunOptions {
+function longest({ files, name, without = [], socket }: TestChoice): RunOptions {
   const limits = SLOW.test(files[0] ?? '') ? LONGEST_SLOW : LONGEST_FAST;
   return {
     ...limits,
     root: ROOT,
     signal: interruption.signal,
     engine: socket,
+    without,
     ...(name === undefined ? {} : { name }),
   };
 }

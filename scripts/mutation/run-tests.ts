@@ -25,6 +25,8 @@ export interface RunOptions {
   testTimeoutMs: number;
   /** A part of the name of the selected tests. */
   name?: string;
+  /** Names of tests that are left out. */
+  without?: readonly string[];
   /** The checkout. */
   root: string;
   /** Ends the run, and refuses the next one. */
@@ -52,9 +54,9 @@ export async function runTests(folder: string, files: readonly string[], options
     '--reporter=json',
     `--outputFile=${report}`,
   ];
+  const pattern = patternOf(options);
   // In one word, because a name may begin with a dash.
-  if (options.name !== undefined)
-    words.push(`--testNamePattern=${options.name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+  if (pattern !== '') words.push(`--testNamePattern=${pattern}`);
   // A skipped test here just notices nothing; with CI set it would fail.
   const env = { ...process.env, ...NO_OTHER_ENGINE, CI: '', NO_COLOR: '1' };
   const { root, engine } = options;
@@ -85,6 +87,12 @@ export async function runTests(folder: string, files: readonly string[], options
   } finally {
     rmSync(report, { force: true });
   }
+}
+
+/** Empty for all tests. */
+function patternOf({ name = '', without = [] }: RunOptions): string {
+  const plain = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return without.length === 0 ? plain(name) : `^(?!(?:${without.map(plain).join('|')})$).*${plain(name)}`;
 }
 
 function firstFailure(text: string, folder: string): TestEnd {
