@@ -65,6 +65,7 @@ describe('mutated sources', () => {
     ['src/sandboxes/docker/engine/engine-address.ts', 'test/sandboxes/docker/engine-address.test.ts'],
     // Only a program that the test starts imports it.
     ['src/sandboxes/docker/engine/docker-context.ts', 'test/cli/docker-host.test.ts'],
+    ['src/jobs/create-orchestrator.ts', 'test/jobs/supply/concurrency.test.ts'],
     // The host of the spans is a program of its own.
     ['src/jobs/session/host-run.ts', 'test/jobs/tracing/spans.test.ts'],
     ['src/library/stores/git/git-remote.ts', 'test/library/stores/git/hostile-repository.test.ts'],
