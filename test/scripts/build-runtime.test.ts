@@ -10,6 +10,7 @@ import { buildRuntime, bundleForSandbox, entryBytes, type RuntimeManifest } from
 import { checkoutRuntime } from '../../scripts/checkout-runtime.ts';
 import { readFrontMatter as readOnHost } from '../../src/skills/parse/front-matter.ts';
 import { ensureRuntime } from '../../src/sandboxes/runtime-bundle.ts';
+import { copyCheckout } from '../fixtures/checkout-copy.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -47,6 +48,18 @@ describe('buildRuntime()', () => {
     }
     const second = await buildRuntime(join(parent, 'second'));
     expect(second).toEqual(manifest);
+  });
+
+  it('gives a copy of the checkout whose packages are a link the same bundle', () => {
+    // The bundler reads the settings of the compiler.
+    using copy = copyCheckout({ 'tsconfig.json': join(root, 'tsconfig.json') });
+    const program = `import { buildRuntime } from './scripts/build-runtime.ts';
+      process.stdout.write((await buildRuntime(process.cwd() + '/bundle')).digest);`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      cwd: copy.folder,
+      encoding: 'utf8',
+    });
+    expect([stdout, stderr]).toEqual([manifest.digest, '']);
   });
 
   it('loads neither readers nor checks of skills for a job without skills', () => {

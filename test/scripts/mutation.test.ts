@@ -7,10 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { canContain, contained } from '../../scripts/mutation/contain.ts';
 import { listSources, MUTATED, sampleOf, type Mutant } from '../../scripts/mutation/list-mutants.ts';
-import { mutatedTree } from '../../scripts/mutation/mutated-tree.ts';
 import { testFinder } from '../../scripts/mutation/related-tests.ts';
 import { seedOfWeek } from '../../scripts/mutation/seed-of-week.ts';
-import { ensureRuntime } from '../../src/sandboxes/runtime-bundle.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -35,17 +33,6 @@ it('a sample is the same for the same seed, and another for another one', () => 
   expect(numbers('2026-W48')).toEqual(numbers('2026-W48'));
   expect(numbers('2026-W48')).toHaveLength(10);
   expect(numbers('2026-W49')).not.toEqual(numbers('2026-W48'));
-});
-
-it('a mutated tree has the bundle of the checkout, so that its tests find the image of their engine', async () => {
-  using tree = mutatedTree(root);
-  const program = `import { ensureRuntime } from './src/sandboxes/runtime-bundle.ts';
-    process.stdout.write((await ensureRuntime()).digest);`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-    cwd: tree.folder,
-    encoding: 'utf8',
-  });
-  expect([stdout, stderr]).toEqual([(await ensureRuntime()).digest, '']);
 });
 
 describe('mutated sources', () => {
