@@ -18,11 +18,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { openJobJournal } from '../../../src/jobs/journal/job-journal.ts';
 import { lostResult } from '../../../src/jobs/result/job-result.ts';
 import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
+import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
 import { codeOf } from '../../skills/code-of.ts';
 import { MISSING_STRACE, requireHere } from '../../fixtures/describe-with.ts';
 import { until } from '../../fixtures/until.ts';
@@ -215,6 +217,15 @@ describe('the journal of jobs', () => {
     expect(settled.toSorted()).toEqual(ids.toSorted());
     expect(results()).toEqual(ids.map((id) => `${id}.1.json`).toSorted());
     expect(journals()).toEqual([]);
+  });
+
+  it('records the failure of an accepted job that gets no sandbox', async () => {
+    const start = (): Promise<never> => Promise.reject(new SkillcellError('runner.isolation-unmet', 'No walls.'));
+    const runner = { ...createLocalRunner(), start };
+    await using orchestrator = createOrchestrator({ stateDir: folder, runners: [runner], sweepIntervalMs: 0 });
+    const refused = orchestrator.exec({ jobId: 'a', code: '1' });
+    await expect(refused).rejects.toMatchObject({ code: 'runner.isolation-unmet' });
+    expect(resultOf('a')).toMatchObject({ outcome: 'failed', error: { name: 'runner.isolation-unmet' } });
   });
 
   it('F15 refuses a folder that it cannot write, before anything is started', async () => {
