@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecOptions } from '../../../src/contracts/jobs/job.ts';
 import type { JobResult } from '../../../src/contracts/jobs/result.ts';
@@ -10,6 +11,16 @@ import type { Runner } from '../../../src/sandboxes/runner.ts';
 import { BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { descendants, killProcess, sandboxLeftovers } from '../../fixtures/sandbox-leftovers.ts';
 import { until } from '../../fixtures/until.ts';
+
+/** Processor time of the waiting sandboxes, in hundredths of a second. */
+function ticksOfWaiting(): number {
+  const waiting = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
+  return waiting.reduce((sum, { pid }) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13).map(Number);
+    return sum + (user ?? 0) + (system ?? 0);
+  }, 0);
+}
 
 describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
   let orchestrator: Orchestrator;
@@ -122,6 +133,14 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
       return now.length > 0 && now.every(({ pid }) => !waiting.some((row) => row.pid === pid));
     }, 'another member');
     await orchestrator.warm();
+    expect(await run('export default 1')).toMatchObject({ outcome: 'succeeded', value: 1 });
+  });
+
+  it('are asked whether they still answer, at the interval of the pool', async () => {
+    await open({ checkIntervalMs: 20 });
+    // A sandbox that is never asked does not work at all.
+    const before = ticksOfWaiting();
+    await until(() => ticksOfWaiting() > before + 20, 'answers of the waiting sandbox');
     expect(await run('export default 1')).toMatchObject({ outcome: 'succeeded', value: 1 });
   });
 
