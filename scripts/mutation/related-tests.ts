@@ -21,7 +21,10 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['src/sandboxes/seccomp/', ['test/sandboxes/seccomp/denied-calls.test.ts']],
   ['src/jobs/request/orchestrator-settings', ['test/jobs/request/options.test.ts']],
   ['src/jobs/create-orchestrator', ['test/jobs/supply/concurrency.test.ts', 'test/jobs/supply/pool.test.ts']],
-  ['src/jobs/run/accept-job', ['test/jobs/run/tools.test.ts', 'test/jobs/journal/job-journal.test.ts']],
+  [
+    'src/jobs/run/accept-job',
+    ['test/jobs/run/tools.test.ts', 'test/jobs/journal/job-journal.test.ts', 'test/jobs/request/validation.test.ts'],
+  ],
   ['src/jobs/run/program-runs', ['test/jobs/tracing/spans.test.ts']],
   ['src/jobs/request/job-schema', ['test/jobs/request/validation.test.ts']],
   ['src/jobs/result/', ['test/jobs/run/budget.test.ts']],
