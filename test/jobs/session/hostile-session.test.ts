@@ -62,6 +62,18 @@ it('an honest sandbox is believed', async () => {
   });
 });
 
+it('a run waits for the bytes of a result that come after its report', async () => {
+  const late = `if (request.type === 'end') return result();
+    if (request.type !== 'cell') return;
+    shown(form(1), 9);
+    say(cell());
+    setTimeout(() => data(9, Buffer.from('x'), 2), 100);`;
+  await withSession(late, async (session) => {
+    const { results } = await session.run('1');
+    expect(results.map(({ data }) => Buffer.from(data['a/b'] as Uint8Array).toString())).toEqual(['x']);
+  });
+});
+
 describe('a sandbox that sends', () => {
   it.each([
     ['E02 a result of an unknown form', `answer({ outcome: 'splendid' })`],
