@@ -1,10 +1,17 @@
 import { buffer } from 'node:stream/consumers';
-import { type Headers, pack } from 'tar-stream';
+import { pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
 import { readArchive } from '../../../src/jobs/session/read-archive.ts';
 
+interface Entry {
+  name: string;
+  type?: 'directory' | 'symlink';
+  linkname?: string;
+  mode?: number;
+}
+
 /** An archive of these entries; each file holds its own name. */
-async function archiveOf(...entries: Headers[]): Promise<Uint8Array> {
+async function archiveOf(...entries: Entry[]): Promise<Uint8Array> {
   const archive = pack();
   for (const entry of entries) {
     if (entry.type === undefined) archive.entry(entry, entry.name);
@@ -30,7 +37,7 @@ describe('readArchive()', () => {
     ]);
   });
 
-  it.each<[string, Headers[]]>([
+  it.each<[string, Entry[]]>([
     ['an entry is no regular file, got symlink', [{ name: 'a', type: 'symlink', linkname: '/etc/passwd' }]],
     ['two entries have the same name, got "a"', [{ name: 'a' }, { name: './a' }]],
     ['a file stands where a folder should, got "a"', [{ name: 'a' }, { name: 'a/b/c' }]],

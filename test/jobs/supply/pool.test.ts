@@ -17,7 +17,11 @@ function ticksOfWaiting(): number {
   const waiting = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
   return waiting.reduce((sum, { pid }) => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const [user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ').slice(11, 13).map(Number);
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13)
+      .map(Number);
     return sum + (user ?? 0) + (system ?? 0);
   }, 0);
 }
