@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { openSource } from '../../../src/library/sources/open-source.ts';
 import { parseSource } from '../../../src/library/sources/parse-source.ts';
@@ -9,11 +9,16 @@ import { openTreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
 
 let cwd: string;
 beforeAll(() => {
+  // An endpoint of the environment would be part of the id of a bucket.
+  for (const name of ['AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL']) vi.stubEnv(name, '');
   cwd = realpathSync(mkdtempSync(join(tmpdir(), 'open-source-')));
   mkdirSync(join(cwd, 'house'));
   writeFileSync(join(cwd, 'house.zip'), '');
 });
-afterAll(() => removeTree(cwd));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  removeTree(cwd);
+});
 
 it.each([
   ['./house', 'directory:HERE/house'],
