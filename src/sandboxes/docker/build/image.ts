@@ -55,12 +55,12 @@ export async function imageId(engine: Docker, name: string): Promise<string | un
 
 interface InspectedImage {
   Id: string;
-  /** Null if there are no labels. */
-  Config: { Labels?: Record<string, string> | null };
+  /** Both may be null. */
+  Config?: { Labels?: Record<string, string> | null } | null;
 }
 
 function bundleOf({ Config }: InspectedImage): string {
-  return Config.Labels?.[BUNDLE_LABEL] ?? 'none';
+  return Config?.Labels?.[BUNDLE_LABEL] ?? 'none';
 }
 
 /** Inspects one image, or returns undefined. The engine lists images slowly: it computes the sizes of all of them first. */
