@@ -77,12 +77,12 @@ export function captureOutput(
         await Promise.all([first.handedOn(), second.handedOn()]);
         const before = total;
         if (writing !== 'any') {
-          await readOnce(rounds);
+          await untilRead(rounds);
           over = (total === before || (options.stays === true && total - atEnd > PIPE_BYTES)) && !heldBack();
         } else {
           await withinDeadline(ended, { limitMs: graceMs, overdue: () => false });
           // On a busy machine the timer may fire before the pipe's content is read.
-          await readOnce(rounds);
+          await untilRead(rounds);
           whole = hasEnded;
           over = whole || !heldBack();
         }
@@ -100,10 +100,10 @@ export function captureOutput(
 const PIPE_BYTES = 2 * 1024 * 1024;
 
 /**
- * Waits until the event loop has asked the kernel for all readable data. Only the second of two rounds has surely asked again: the round of an
- * immediate has asked before it.
+ * Waits until the event loop has read the bytes that were readable at the call. The first round may have asked the kernel before the call, so
+ * only the second one has surely asked again.
  */
-export async function readOnce(rounds: number): Promise<void> {
+export async function untilRead(rounds = 2): Promise<void> {
   for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -18,7 +18,7 @@ import { letGo } from './program/let-go.ts';
 import { makeUserFolders, placeProgram, programVariables } from './program/place-program.ts';
 import { readProgramError, readProgramValue } from './program/program-report.ts';
 import type { ProcessEnd } from './program/wait-status.ts';
-import { readOnce } from './output-capture.ts';
+import { untilRead } from './output-capture.ts';
 import { PIPE_GRACE_MS, runCode } from './run-code.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { RunSubject } from './run-subject.ts';
@@ -187,7 +187,7 @@ function programSubject(
       // The last reports may still be in their pipe, and the exit status comes a moment after a kill.
       await withinDeadline(saidAll.promise, { limitMs: PIPE_GRACE_MS, overdue });
       // On a busy machine the timer may fire before the pipe's content is read.
-      await readOnce(2);
+      await untilRead();
       await withinDeadline(over.promise, { limitMs: KILL_TIMEOUT_MS, overdue });
       const exitCode = end?.code ?? null;
       const succeeded = exitCode === 0;

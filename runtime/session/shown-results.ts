@@ -3,6 +3,7 @@ import type { Channel } from '../../src/protocol/channel/channel.ts';
 import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
 import type { ResultForm } from '../../src/protocol/messages/session-messages.ts';
 import type { ExecutorLink } from '../run/program/executor-link.ts';
+import { untilRead } from '../run/output-capture.ts';
 
 /** The results of one run on their way from its interpreter to the host. */
 export interface ShownResults {
@@ -35,8 +36,8 @@ export function passResults(channel: Channel, link: ExecutorLink, run: number): 
     return bytes;
   };
   const hand = async (forms: ResultForm[], bytes: Buffer): Promise<void> => {
-    // Earlier output of the run is in its pipe and must be read first. After two rounds it has surely been read.
-    for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    // Earlier output of the run is in its pipe and must be read first.
+    await untilRead();
     const stream = channel.openStream();
     channel.send({ type: 'shown', run, forms, stream: stream.number } satisfies SandboxMessage);
     await stream.write(bytes);

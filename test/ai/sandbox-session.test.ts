@@ -266,6 +266,11 @@ describe('commands of a sandbox', () => {
     ]);
   });
 
+  it('bring the output of a process that bash does not wait for', async () => {
+    const { stdout, stderr } = await sandbox.run({ command: 'echo out > >(cat); { echo err >&2; } 2> >(cat >&2)' });
+    expect([stdout, stderr]).toEqual(['out\n', 'err\n']);
+  });
+
   it.each(['sleep 1000', 'yes', 'yes >&2'])(
     'leave their background process running, and do not wait for it: %s',
     async (process) => {

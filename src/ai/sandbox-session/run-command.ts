@@ -12,8 +12,10 @@ export interface CommandResult {
 
 /** The most output of a command, of both streams together. */
 const OUTPUT_BYTES = 32 * 1024 * 1024;
-/** How long the output of an ended command may take: the sandbox could withhold it. */
+/** How long the output of a killed command may take, with the grace of the kill: the sandbox could withhold it. */
 const END_MS = 4_000;
+/** How long processes that a command left behind may still add to its output. bash does not wait for `>(tee log.txt)`. */
+const LEFT_MS = 250;
 
 /**
  * Runs a command to its end, and returns its output as UTF-8. A command that a limit ended is a normal result, with a line in its standard error.
@@ -29,10 +31,12 @@ export async function runCommand(
   signal?.throwIfAborted();
   let notice = '';
   let bytes = 0;
+  let hasExited = false;
+  let hasPrinted = false;
   let stop: (why: string) => void = (why) => (notice ||= why);
   const onBytes = (count: number): void => {
     bytes += count;
-    if (bytes > OUTPUT_BYTES) stop(`it printed more than ${OUTPUT_BYTES} bytes`);
+    if (bytes > OUTPUT_BYTES && !hasPrinted) stop(`it printed more than ${OUTPUT_BYTES} bytes`);
   };
   const [stdout, stderr] = [collect(onBytes), collect(onBytes)];
   const running = await startCommand(port, options, { stdout, stderr });
@@ -40,7 +44,8 @@ export async function runCommand(
   const late = Promise.withResolvers<void>();
   let lateTimer: NodeJS.Timeout | undefined;
   const end = (): void => {
-    running.kill(true);
+    // The processes that it left behind go on.
+    if (!hasExited) running.kill(true);
     lateTimer = setTimeout(late.resolve, END_MS);
   };
   stop = (why) => {
@@ -59,8 +64,12 @@ export async function runCommand(
   if (signal?.aborted === true) abort();
   try {
     const exitCode = await Promise.race([aborted.promise, running.exited]);
-    // Later output is of processes that the command left behind.
-    await Promise.race([running.printed, aborted.promise, late.promise]);
+    hasExited = true;
+    const printed = running.printed.then(() => {
+      hasPrinted = true;
+      return afterGrace();
+    });
+    await Promise.race([running.followed, printed, aborted.promise, late.promise]);
     running.leave();
     const line = notice === '' ? '' : `\nskillcell: the command was ended: ${notice}\n`;
     return { exitCode, stdout: stdout.text(), stderr: stderr.text() + line };
@@ -69,6 +78,10 @@ export async function runCommand(
     clearTimeout(lateTimer);
     signal?.removeEventListener('abort', abort);
   }
+}
+
+function afterGrace(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LEFT_MS).unref());
 }
 
 function collect(onBytes: (count: number) => void): FailingReader & { text(): string } {

@@ -234,6 +234,13 @@ describe('values', () => {
   });
 });
 
+it('a program that interrupts its process group leaves the interpreter alive', async () => {
+  const code = "require('node:child_process').spawnSync('sh', ['-c', 'kill -INT 0']).signal";
+  const [interrupted, after] = await runAll([code, '1 + 1']);
+  expect(interrupted).toMatchObject({ outcome: 'succeeded', value: 'SIGINT', state: 'kept' });
+  expect(after).toMatchObject({ value: 2, epoch: 1 });
+});
+
 it('a program that the code waits for synchronously ends with the run', async () => {
   await using session = await open();
   const waiting = 'require("node:child_process").execSync("sleep 300; true")';

@@ -99,13 +99,16 @@ function follow(
   });
 }
 
-/** Bytes that a pipe holds, generously: a process that a command left behind may write without end. */
-const MOST_IN_PIPE = 1024 * 1024;
+/**
+ * Bytes that wait to be read at most, generously: the outputs are sockets, and a program may enlarge their buffers. A process that a command
+ * left behind may write without end.
+ */
+const MOST_WAITING = 16 * 1024 * 1024;
 
 interface Passed {
   part: OutputPart;
   leave(): void;
-  /** The bytes so far, with those that wait in the pipe. */
+  /** The bytes so far, with those that wait to be read. */
   printed(): Promise<number>;
 }
 
@@ -133,11 +136,11 @@ function passOn(stream: Readable, part: OutputPart, onEnd: () => void): Passed {
       end();
     },
     async printed() {
-      const most = bytes + MOST_IN_PIPE;
+      const most = bytes + MOST_WAITING;
       for (let known = -1; known !== bytes && bytes < most;) {
         known = bytes;
         await sent;
-        // The first round may already be under way. In the second, the event loop reads each pipe that has bytes.
+        // The first round may have asked the kernel before, so only the second one has surely asked for further bytes.
         for (let round = 0; round < 2; round += 1) await new Promise(setImmediate);
       }
       return bytes;

@@ -49,5 +49,7 @@ async function feed(id: number, bytes: Buffer): Promise<void> {
   link.send({ type: 'fed', id, bytes: bytes.length });
 }
 
+// A command may interrupt all processes of its user. That must not end the others.
+process.on('SIGINT', () => undefined);
 link.stayAlive(true);
 link.send({ type: 'waiting' });

@@ -210,6 +210,8 @@ function holdProcess({ failed, exiting }: ProcessListener): void {
     return heard;
   };
   process.emit = emitAndHear as typeof process.emit;
+  // A program that a run starts may interrupt its process group, to which the interpreter belongs.
+  process.on('SIGINT', () => undefined);
 }
 
 /** Sets environment variables for one run. Returns a function that restores them, once. */
