@@ -15,6 +15,8 @@ import { SLOW, testFinder, type RelatedTests } from './mutation/related-tests.ts
 import { runTests, type RunOptions } from './mutation/run-tests.ts';
 import { seedOfWeek } from './mutation/seed-of-week.ts';
 
+/** Red tests of a file that are left out one by one. A file with more is left out as a whole: each costs a run. */
+const MOST_RED = 2;
 /** Percentage of a sample that may survive: a seed that was never tried may find survivors that no change has made. */
 const MAY_SURVIVE = '10';
 const USAGE = `npm run mutate -- [FILE, FOLDER or PATTERN ...] [--sample N [--seed TEXT] [--may-survive PERCENT]] [--list] [--json FILE]
@@ -202,7 +204,8 @@ async function noticedBy(
       const passes = async (): Promise<boolean> =>
         unchanged.known(choice)?.isRed === false || !(await unchanged.run(failed)).isRed;
       if (fails && (await passes())) return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
-      if (fails && ended.name !== undefined && !choice.without.includes(ended.name)) {
+      const red = unchanged.red([ended.file]);
+      if (fails && ended.name !== undefined && !red.includes(ended.name) && red.length < MOST_RED) {
         // The run ended at this test; the others of its file are still to be tried.
         unchanged.leaveOut(ended.file, ended.name);
         continue;
