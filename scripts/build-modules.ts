@@ -7,8 +7,8 @@ import { packageFolder } from './bundled-licenses.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The modules that `package.json` exports, and the command line, by their names in `dist/`. */
-const ENTRIES = ['index', 'skills/index', 'ai/index', 'backend/index', 'library/stores/index', 'cli/main'] as const;
+/** The modules that `package.json` exports beside the index, and the command line, by their names in `dist/`. */
+const ENTRIES = ['skills/index', 'ai/index', 'backend/index', 'library/stores/index', 'cli/main'] as const;
 /** Packages that become part of the bundle, with their dependencies: to find their many small modules takes longer than to run them. */
 const BUNDLED = ['zod', 'dockerode', '@modelcontextprotocol/server'];
 /** Parts of these packages that are never called: sessions of BuildKit and connections over ssh. They are most of dockerode's modules. */
@@ -51,8 +51,9 @@ interface Group {
 export async function buildModules(folder: string): Promise<Set<string>> {
   const rare = Object.entries(RARE).map(([name, path]) => [`functions/${name}`, source(path)] as const);
   const apart = new Set(rare.map(([, id]) => id));
+  const command: Group = { name: 'command', from: [source('cli/main.ts')], modules: new Set() };
   const groups: readonly Group[] = [
-    { name: 'command', from: [source('cli/main.ts')], modules: new Set() },
+    command,
     { name: 'skills', from: ['contracts/require-node.ts', ...Object.keys(AT_IMPORT)].map(source), modules: new Set() },
     { name: 'jobs', from: OF_JOBS.map(source), modules: new Set() },
     { name: 'library', from: [FUNCTIONS], modules: new Set() },
@@ -111,7 +112,12 @@ export async function buildModules(folder: string): Promise<Set<string>> {
     chunkFileNames: 'chunks/[name].js',
     codeSplitting: {
       groups: [
-        { name: 'shared', priority: groups.length + 1, test: isShared(groups) },
+        {
+          // Modules that the command line and the library always load.
+          name: 'shared',
+          priority: groups.length + 1,
+          test: (id) => command.modules.has(id) && !id.startsWith(source('cli/')),
+        },
         ...groups.map(({ name, modules }, index) => ({
           name,
           priority: groups.length - index,
@@ -225,9 +231,4 @@ function source(path: string): string {
 
 function isPlainFunction(value: unknown): boolean {
   return typeof value === 'function' && !String(value).startsWith('class');
-}
-
-/** Matches modules that the command line and the library always load. */
-function isShared(groups: readonly Group[]): (id: string) => boolean {
-  return (id) => groups[0]?.modules.has(id) === true && !id.startsWith(source('cli/'));
 }
