@@ -26,6 +26,24 @@ const OWN_ERRORS = {
     advice: 'Correct the named option; docs/library.md has them all.',
   },
   'job.invalid': { http: 400, exitCode: 2, retry: false, advice: 'Correct the named field of the job.' },
+  'network.rule-invalid': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice: 'Write a rule as `[METHOD,METHOD ]HOST[:PORT][/PATH]`; docs/network.md has the form.',
+  },
+  'network.not-allowed': {
+    http: 403,
+    exitCode: 2,
+    retry: false,
+    advice: 'Ask only for hosts that `network.allow` of the orchestrator, or `--allow-host`, covers.',
+  },
+  'secret.unknown': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice: 'Name a secret of `network.secrets` of the orchestrator, or give it with `--secret`.',
+  },
   'file.unreadable': {
     http: 400,
     exitCode: 2,
@@ -150,6 +168,12 @@ const OWN_ERRORS = {
     exitCode: 2,
     retry: false,
     advice: "Let the code run in sandboxes (`skillCode: 'sandbox'`), or name the skill's root in `trustedSkillRoots`.",
+  },
+  'secret.unavailable': {
+    http: 503,
+    exitCode: 3,
+    retry: true,
+    advice: 'Give the secret a value of at least 8 bytes without control characters.',
   },
   'runner.isolation-unmet': {
     http: 503,

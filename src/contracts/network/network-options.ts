@@ -1,0 +1,33 @@
+import type { NetworkRule } from './network-rule.ts';
+import type { NetworkRow } from './result-network.ts';
+
+/** The value of a secret: given, or read when a job begins. */
+export type SecretValue = { value: string } | { env: string } | { file: string } | { get(): string | Promise<string> };
+
+/** A secret that requests of jobs may carry to its hosts. Programs see a placeholder in its place. */
+export type NetworkSecret = SecretValue & {
+  /** Hosts that get the value, as in a rule; over https on port 443 unless they name another port. */
+  hosts: string[];
+  /** Header in which the placeholder is replaced. @default 'authorization' */
+  header?: string;
+  /** Environment variable with the placeholder. @default the name of the secret */
+  variable?: string;
+};
+
+/** The most that jobs of an orchestrator may do with the network. Without it, no job has a network. */
+export interface NetworkOptions {
+  /** Places that jobs may ask for. */
+  allow: (NetworkRule | string)[];
+  /** Secrets that jobs may ask for, by name. */
+  secrets?: Record<string, NetworkSecret>;
+  /** File with further certificates that hosts may have, in PEM. */
+  caFile?: string;
+  /** Hosts and ranges that are not public and may be reached, as in docs/web-sources.md. */
+  allowPrivate?: string[];
+  /** Returns the addresses of a host name. @default the system's resolver */
+  lookup?: (host: string) => Promise<{ address: string; family: number }[]>;
+  /** URL of a proxy through which all connections go. Addresses are then judged by the proxy only. */
+  upstreamProxy?: string;
+  /** Called with each request, allowed or not. After it has thrown, all further requests are refused. */
+  audit?: (row: NetworkRow) => void | Promise<void>;
+}
