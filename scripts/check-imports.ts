@@ -61,6 +61,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'pool',
   ],
   'src/sandboxes/docker': ['image-flavor', 'engine', 'build'],
+  'src/egress': ['certificates'],
   'src/models': [
     'redact',
     'model-gateway',
