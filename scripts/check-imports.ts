@@ -49,6 +49,8 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/skills/load': ['files'],
   'src/protocol': ['channel', 'files', 'messages'],
   'src/archives': ['checks', 'zip', 'tar'],
+  'src/egress': ['secrets'],
+  'src/egress/secrets': ['held-secret', 'forms'],
   'src/sandboxes': [
     'runner',
     'sandbox-limits',
