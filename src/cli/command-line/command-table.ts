@@ -1,3 +1,4 @@
+import { IMAGE_FLAVORS } from '../../sandboxes/docker/image-flavor.ts';
 import type { CommandSpecification, FlagSpecification } from '../options/flags/command.ts';
 import {
   EVAL_JOB_FLAGS,
@@ -270,8 +271,9 @@ export const COMMANDS: readonly CommandSpecification[] = [
       {
         name: 'flavor',
         value: 'NAME',
-        choices: ['slim', 'data'],
-        summary: 'slim: interpreters; data: packages for analysis as well (default: slim)',
+        choices: IMAGE_FLAVORS,
+        summary:
+          'slim: interpreters; data: packages for analysis as well; network: curl, git, npm and pip as well (default: slim)',
       },
       { name: 'base', value: 'IMAGE', summary: 'base image (default: the official Node image, else one made here)' },
       JSON_FLAG,

@@ -1,5 +1,6 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { openDockerRunner } from '../../sandboxes/docker/docker-runner.ts';
+import { IMAGE_FLAVORS, type ImageFlavor } from '../../sandboxes/docker/image-flavor.ts';
 import { createLocalRunner } from '../../sandboxes/local/local-runner.ts';
 import type { Runner } from '../../sandboxes/runner.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
@@ -11,8 +12,8 @@ import type { CliIo } from '../terminal/cli-io.ts';
  */
 export function cliRunners({ env }: Pick<CliIo, 'env'>): Runner[] {
   const flavor = env['SKILLCELL_IMAGE_FLAVOR'] || 'slim';
-  if (flavor !== 'slim' && flavor !== 'data') {
-    const message = `Cannot choose the image: SKILLCELL_IMAGE_FLAVOR is slim or data, got ${JSON.stringify(flavor)}.`;
+  if (!isFlavor(flavor)) {
+    const message = `Cannot choose the image: SKILLCELL_IMAGE_FLAVOR is ${IMAGE_FLAVORS.join(' or ')}, got ${JSON.stringify(flavor)}.`;
     throw new SkillcellError('usage.invalid', message);
   }
   const runtime = env['SKILLCELL_RUNTIME'] || undefined;
@@ -25,4 +26,8 @@ export function cliRunners({ env }: Pick<CliIo, 'env'>): Runner[] {
     ...(host === undefined ? {} : { host }),
   });
   return [docker, createLocalRunner()];
+}
+
+function isFlavor(name: string): name is ImageFlavor {
+  return (IMAGE_FLAVORS as readonly string[]).includes(name);
 }

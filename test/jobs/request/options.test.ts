@@ -205,7 +205,7 @@ describe('runners refuse with the field, the value and the allowed values', () =
       () => createDockerRunner({ flavour: 'data' } as never),
       'there is no field flavour, got "data". Did you mean flavor?',
     ],
-    [() => createDockerRunner({ flavor: 'fat' } as never), 'flavor must be one of slim, data, got "fat".'],
+    [() => createDockerRunner({ flavor: 'fat' } as never), 'flavor must be one of slim, data, network, got "fat".'],
     [() => createDockerRunner({ runtime: '' }), 'runtime must be a text that is not empty, got "".'],
     [() => createDockerRunner({ host: 5 } as never), 'Cannot create the docker runner: host must be a text, got 5.'],
     [
