@@ -1,11 +1,11 @@
 import { isIP, type LookupFunction } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import type { Agent, buildConnector } from 'undici';
 import { type AddressJudge, createAddressJudge } from './address-judge.ts';
 import { outgoingRefused } from './outgoing-refused.ts';
 import type { OutgoingRules } from './outgoing-rules.ts';
 import { resolveChecked } from './resolve-checked.ts';
 
-/** Most bytes of the headers of an answer. */
 const HEADER_BYTES = 16 * 1024;
 const UNLIMITED_HEADER_BYTES = 1024 * 1024;
 
@@ -13,28 +13,44 @@ const UNLIMITED_HEADER_BYTES = 1024 * 1024;
  * Opens connections whose addresses are judged twice: all addresses of a host before connecting, and the address of the final connection. The
  * host is not resolved again in between.
  */
-export async function openConnections(rules: OutgoingRules): Promise<Agent> {
+export async function openConnections(
+  rules: OutgoingRules,
+  { headerBytes = HEADER_BYTES, idleMs = 0, secureContext, onConnected }: ConnectionOptions = {},
+): Promise<Agent> {
   const { Agent, buildConnector } = await import('undici');
   const { allowPrivate = [], without = [] } = rules;
   const judge = await createAddressJudge(allowPrivate);
+  const connector = (lookup: LookupFunction): buildConnector.connector =>
+    buildConnector({ allowH2: false, lookup, ...(secureContext === undefined ? {} : { secureContext }) });
   return new Agent({
-    connect: (options, callback) => void connectChecked({ rules, judge, buildConnector }, options, callback),
-    maxHeaderSize: without.includes('headers') ? UNLIMITED_HEADER_BYTES : HEADER_BYTES,
-    // The request clock sets the deadline.
-    headersTimeout: 0,
-    bodyTimeout: 0,
+    connect: (options, callback) => void connectChecked({ rules, judge, connector, onConnected }, options, callback),
+    maxHeaderSize: without.includes('headers') ? UNLIMITED_HEADER_BYTES : headerBytes,
+    headersTimeout: idleMs,
+    bodyTimeout: idleMs,
   });
 }
 
-interface Connecting {
+/** Options of {@link openConnections}. */
+export interface ConnectionOptions {
+  /** Most bytes of the headers of an answer. @default 16 KiB */
+  headerBytes?: number;
+  /** Most milliseconds without a byte of an answer. @default 0: the request has a deadline of its own */
+  idleMs?: number;
+  /** Certificates that are trusted. @default those of Node */
+  secureContext?: SecureContext | undefined;
+  /** Called with the address of each new connection. */
+  onConnected?: ((origin: string, address: string) => void) | undefined;
+}
+
+interface Connecting extends Pick<ConnectionOptions, 'onConnected'> {
   rules: OutgoingRules;
   judge: AddressJudge;
-  buildConnector: typeof buildConnector;
+  connector(lookup: LookupFunction): buildConnector.connector;
 }
 
 /** Never rejects: the callback gets the outcome. */
 async function connectChecked(
-  { rules, judge, buildConnector }: Connecting,
+  { rules, judge, connector, onConnected }: Connecting,
   options: buildConnector.Options,
   callback: buildConnector.Callback,
 ): Promise<void> {
@@ -47,10 +63,13 @@ async function connectChecked(
   } catch (error) {
     return callback(error as Error, null);
   }
-  buildConnector({ allowH2: false, lookup })(options, (...[error, socket]) => {
+  connector(lookup)(options, (...[error, socket]) => {
     if (error !== null) return callback(error, null);
     const fault = without.includes('connected') ? undefined : judge(socket.remoteAddress ?? '', host);
-    if (fault === undefined) return callback(null, socket);
+    if (fault === undefined) {
+      onConnected?.(`${options.protocol}//${options.host}`, socket.remoteAddress ?? '');
+      return callback(null, socket);
+    }
     socket.destroy();
     callback(outgoingRefused(`its connection ends at an address that is not public (${fault})`, host), null);
   });
