@@ -10,6 +10,7 @@ import {
   type SandboxMessage,
 } from '../src/protocol/messages/messages.ts';
 import { readLanguage } from './languages/read-language.ts';
+import type { Door } from './network/open-door.ts';
 import { createCallPort } from './run/call-port.ts';
 import { letGo } from './run/program/let-go.ts';
 import { createRunClock } from './run/run-clock.ts';
@@ -80,6 +81,7 @@ export function serveChannel(args: readonly string[]): void {
   const calls = createCallPort(channel);
   const clock = createRunClock();
   const session: SessionSurroundings = { start };
+  let door: Door | undefined;
 
   const receive = (message: HostMessage): void => {
     if (message.type === 'start') {
@@ -88,6 +90,7 @@ export function serveChannel(args: readonly string[]): void {
       void serve(message);
     } else if (message.type === 'clock') clock.set(message.running);
     else if (message.type === 'rehearse') void practise(message);
+    else if (message.type === 'connection' || message.type === 'reset') door?.take(message);
     else if (message.type === 'cancel') cancellation.abort(message.reason satisfies CancelReason);
     else session.take?.(message);
   };
@@ -116,6 +119,11 @@ export function serveChannel(args: readonly string[]): void {
     try {
       const canceled = cancellation.signal;
       const inputs = await incoming.inputsOf(sent);
+      const { network } = inputs.globals.JOB;
+      if (network !== undefined) {
+        const { openNetwork } = await import('./network/open-network.ts');
+        door = await openNetwork(network, { channel, layout, privileges });
+      }
       await serveJob({
         ...inputs,
         layout,

@@ -8,7 +8,14 @@ import { packageFolder } from './bundled-licenses.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The modules that `package.json` exports beside the index, and the command line, by their names in `dist/`. */
-const ENTRIES = ['skills/index', 'ai/index', 'backend/index', 'library/stores/index', 'cli/main'] as const;
+const ENTRIES = [
+  'skills/index',
+  'ai/index',
+  'backend/index',
+  'library/stores/index',
+  'cli/main',
+  'egress/worker/egress-worker',
+] as const;
 /** Packages that become part of the bundle, with their dependencies: to find their many small modules takes longer than to run them. */
 const BUNDLED = ['zod', 'dockerode', '@modelcontextprotocol/server'];
 /** Parts of these packages that are never called: sessions of BuildKit and connections over ssh. They are most of dockerode's modules. */

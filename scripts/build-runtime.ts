@@ -24,7 +24,11 @@ const MODULES: Record<string, string> = {
 /** Also loaded at first use, but too small for its own file: opening a file costs more than reading past this code. */
 const INLINED = 'gray-matter';
 /** Modules that few jobs load are files beside the entry, by name, so that other jobs do not read them. */
-const APART = { session: 'session/serve-session', clear: 'files/clear-attempt' } as const;
+const APART = {
+  session: 'session/serve-session',
+  clear: 'files/clear-attempt',
+  network: 'network/open-network',
+} as const;
 /** Files whose `require` calls load a package at first use. */
 export const LAZY_FILES: RegExp = /[\\/](?:lazy-[a-z-]+|front-matter)\.ts$/;
 const HOST_LINE = 'const require = createRequire(import.meta.url);';

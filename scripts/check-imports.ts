@@ -47,9 +47,9 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/skills/text': ['words'],
   'src/skills/parse': ['yaml'],
   'src/skills/load': ['files'],
-  'src/protocol': ['channel', 'files', 'messages'],
+  'src/protocol': ['channel', 'files', 'messages', 'connections'],
   'src/archives': ['checks', 'zip', 'tar'],
-  'src/egress': ['secrets'],
+  'src/egress': ['rules', 'certificates', 'secrets', 'worker', 'start-egress', 'sum-network'],
   'src/egress/secrets': ['held-secret', 'forms'],
   'src/sandboxes': [
     'runner',
@@ -63,7 +63,6 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'pool',
   ],
   'src/sandboxes/docker': ['image-flavor', 'engine', 'build'],
-  'src/egress': ['certificates'],
   'src/models': [
     'redact',
     'model-gateway',
@@ -92,6 +91,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'sweep-runners',
     'orchestrator',
     'tracing',
+    'network',
     'request',
     'supply',
     'prepare',
@@ -132,7 +132,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/cli': ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
   'src/cli/options': ['places', 'flags', 'skills'],
   'src/cli/commands': ['jobs', 'skills', 'library'],
-  runtime: ['languages', 'sandbox', 'files', 'run', 'agent', 'session', 'serve', 'rehearse'],
+  runtime: ['languages', 'sandbox', 'network', 'files', 'run', 'agent', 'session', 'serve', 'rehearse'],
   'runtime/run': ['run-clock', 'call-port', 'skill-script', 'program', 'job-surroundings'],
   'runtime/languages': ['javascript'],
   'runtime/languages/javascript': [

@@ -105,11 +105,13 @@ function outcomeOf({ outcome, missing }: RunOutcome): Outcome {
   return outcome === 'succeeded' && missing.length > 0 ? 'failed' : outcome;
 }
 
-/** The output and call limits apply to the whole job: once one is used up, no further run can succeed. */
+/** These limits apply to the whole job: once one is used up, no further run can succeed. */
+const OF_JOB: ReadonlySet<unknown> = new Set(['calls', 'network', 'output']);
+
 function repairable(run: RunOutcome): boolean {
   const outcome = outcomeOf(run);
   if (outcome === 'succeeded' || outcome === 'canceled') return false;
-  return outcome !== 'limit' || (run.limit !== 'calls' && run.limit !== 'output');
+  return outcome !== 'limit' || !OF_JOB.has(run.limit);
 }
 
 function digestOf({ system, messages }: AgentRequest): string {

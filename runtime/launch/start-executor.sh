@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts one executor in an inner namespace of its own: no network, its own processes and users, the seccomp filter, and only a few writable
-# folders. Descriptors: 0-2 the user's streams, 3 messages in, 4 messages out, 5 the status of bubblewrap, 6 the status of the program, 7
+# Starts one executor in an inner namespace of its own: its own processes and users, the seccomp filter, and only a few writable folders. Its network
+# is that of the outer namespace, which has only the loopback interface: there the supervisor opens the door of a job with a network. Descriptors: 0-2 the user's streams, 3 messages in, 4 messages out, 5 the status of bubblewrap, 6 the status of the program, 7
 # requests for another interpreter. Argument: the executor's variables and command, as a shell reads them.
 set -eu
 
@@ -31,7 +31,7 @@ for folder in bin sbin lib lib32 lib64; do
 done
 
 exec bwrap \
-  --unshare-user --uid 1000 --gid 1000 --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try \
+  --unshare-user --uid 1000 --gid 1000 --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try \
   --hostname sandbox --die-with-parent --new-session --cap-drop ALL --clearenv \
   --setenv PATH /usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin --setenv LANG C.UTF-8 --setenv HOME /workspace --setenv TMPDIR /tmp \
   --ro-bind /usr /usr --ro-bind /etc /etc --ro-bind /opt/skillcell /opt/skillcell \

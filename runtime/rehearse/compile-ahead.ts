@@ -72,7 +72,7 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
       const said = message as SandboxMessage;
       // A waiting sandbox rehearses, too.
       if (said.type === 'ready')
-        channel.send({ type: 'rehearse', codegen: true, skillCode: false } satisfies HostMessage);
+        channel.send({ type: 'rehearse', codegen: true, skillCode: false, network: false } satisfies HostMessage);
       else if (said.type === 'rehearsed') sendSample().catch(() => channel.close());
       else if (said.type === 'run') {
         for (const stream of [said.stdout, said.stderr]) channel.receive(stream, IGNORED);

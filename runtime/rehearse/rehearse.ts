@@ -2,12 +2,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FullDescriptor } from '../../src/contracts/skills/descriptor.ts';
 import type { SkillTrees } from '../../src/contracts/skills/skill.ts';
+import type { Channel } from '../../src/protocol/channel/channel.ts';
 import type { Rehearsal } from '../../src/protocol/messages/messages.ts';
 import { writeTar, type TarFile } from '../../src/protocol/files/tar.ts';
 import { requireArrived, writeSkills } from '../serve/arrived-skills.ts';
 import type { ExecutorProcess } from '../run/program/executor-process.ts';
 import { receiveSkills } from '../files/incoming-streams.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
+import { DOOR_PORT } from '../network/network-variables.ts';
 import { rehearseRun } from './rehearse-run.ts';
 import { sampleDescriptor } from './sample-descriptor.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
@@ -26,7 +28,7 @@ export async function rehearse(
   processes: UserProcesses,
   privileges: Privileges,
   executor: ExecutorProcess,
-  { codegen, skillCode }: Rehearsal,
+  { codegen, skillCode, network }: Rehearsal,
 ): Promise<void> {
   const folder = join(layout.skills, '.rehearsal');
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -37,19 +39,34 @@ export async function rehearse(
     rmSync(folder, { recursive: true, force: true });
     await rehearseRun(layout, processes, privileges);
     if (codegen) await render(descriptor, trees);
-    if (executor.language.reads === 'json') await rehearseExecutor(executor, skillCode);
+    if (executor.language.reads === 'json') await rehearseExecutor(executor, { skillCode, network });
+    if (network) await rehearseDoor();
   }
 }
 
 /** Sends a message to an executor that reads JSON, so that it reads once and loads a module ahead. */
-async function rehearseExecutor({ link, ended }: ExecutorProcess, skillCode: boolean): Promise<void> {
+async function rehearseExecutor(
+  { link, ended }: ExecutorProcess,
+  wanted: Pick<Rehearsal, 'skillCode' | 'network'>,
+): Promise<void> {
   const answered = new Promise<void>((resolve) => {
     link.onMessage = (message) => {
       if (message.type === 'rehearsed') resolve();
     };
   });
-  link.send({ type: 'rehearse', skillCode, env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/' } });
+  link.send({ type: 'rehearse', ...wanted, env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/' } });
   await Promise.race([answered, ended]);
+}
+
+/** Listens once: the first time takes some milliseconds. */
+async function rehearseDoor(): Promise<void> {
+  const { openDoor } = await import('../network/open-network.ts');
+  const closed = { openStream: unused, receive: unused, send: unused } as unknown as Channel;
+  (await openDoor({ channel: closed, port: DOOR_PORT, connections: 1 })).close();
+}
+
+function unused(): never {
+  throw new Error('A connection during a rehearsal.');
 }
 
 /** Sends a skill the way that the host sends one, but within this process. */

@@ -30,6 +30,7 @@ export function judge(cause: EndCause, succeeded: boolean, layout: SandboxLayout
     case 'workspace':
     case 'inodes':
     case 'calls':
+    case 'network':
       return { outcome: 'limit', limit: cause };
     case 'itself': {
       // A fast program may exceed a watched limit and end between two checks.

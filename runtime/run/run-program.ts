@@ -15,6 +15,7 @@ import { answerCalls, type CallAnswers } from './program/answer-calls.ts';
 import { counted, countedVariables, type ExecutorMessage } from './program/executor-link.ts';
 import type { ExecutorProcess } from './program/executor-process.ts';
 import { letGo } from './program/let-go.ts';
+import { networkVariables, variablesOfStart } from '../network/network-variables.ts';
 import { makeUserFolders, placeProgram, programVariables } from './program/place-program.ts';
 import { readProgramError, readProgramValue } from './program/program-report.ts';
 import type { ProcessEnd } from './program/wait-status.ts';
@@ -65,10 +66,11 @@ export async function runProgram(
   if (script !== undefined) await checkRequirements(around, script);
   const fileName = script?.name ?? programFileName(readLanguage(layout.runtime, job.language), job.fileName);
   const path = join(script?.folder ?? layout.workspace, fileName);
-  const env = programVariables(layout, around.marker, job.env, script);
+  const own = programVariables(layout, around.marker, job.env, script);
+  const env = { ...networkVariables(job.network, layout), ...own };
   const executor = around.takeExecutor(job.language, {
     program: path,
-    env,
+    env: variablesOfStart(own, env),
     ...(script === undefined ? {} : { cwd: script.folder }),
   });
   const writers = { stdout: channel.openStream(), stderr: channel.openStream() };
@@ -111,7 +113,7 @@ function programSubject(
   { executor, script, path, fileName, env, stdin, writers }: ReadyProgram,
   { globals, layout, privileges, processes, calls: port }: JobSurroundings,
 ): RunSubject {
-  const { args, limits, expect } = globals.JOB;
+  const { args, limits, expect, network } = globals.JOB;
   const { link, language } = executor;
   const over = Promise.withResolvers<void>();
   const flushed = Promise.withResolvers<void>();
@@ -160,7 +162,7 @@ function programSubject(
       if (language.reads === 'strings') {
         const interpreter = script?.interpreter ?? [];
         link.sendStrings([...countedVariables(env), ...counted(args), path, cwd, ...counted(interpreter)]);
-      } else link.send({ type: 'run', path, args, env, cwd, skills: layout.skills });
+      } else link.send({ type: 'run', path, args, env, cwd, skills: layout.skills, network: network !== undefined });
       // A program may end, or close its stdin, before all input is written.
       executor.stdin.on('error', () => undefined);
       if (stdin === undefined) executor.stdin.end();

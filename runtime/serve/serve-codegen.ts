@@ -165,7 +165,8 @@ function unfinished(
       return { outcome: 'timeout', error: { name: 'JobTimeout', message, stack: '' } };
     }
     case 'calls':
-      return { outcome: 'limit', limit: 'calls' };
+    case 'network':
+      return { outcome: 'limit', limit: canceled.reason };
     case 'canceled':
       return { outcome: 'canceled' };
     default:

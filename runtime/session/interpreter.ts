@@ -5,6 +5,7 @@ import type { ProcessEnd } from '../run/program/wait-status.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import type { OutputSource } from '../run/output-capture.ts';
 import { countedVariables } from '../run/program/executor-link.ts';
+import { networkVariables, variablesOfStart } from '../network/network-variables.ts';
 import { programVariables } from '../run/program/place-program.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { lastingOutput } from './lasting-output.ts';
@@ -42,10 +43,11 @@ export interface Interpreter {
 /** Starts the interpreter of a language, or takes over the waiting one. */
 export async function startInterpreter(around: JobSurroundings, language: string): Promise<Interpreter> {
   const { layout, marker, globals, privileges, processes } = around;
-  const variables = programVariables(layout, marker, globals.JOB.env);
+  const own = programVariables(layout, marker, globals.JOB.env);
+  const variables = { ...networkVariables(globals.JOB.network, layout), ...own };
   const { name, sessionProgram = '' } = readLanguage(layout.runtime, language);
   const program = join(layout.runtime, 'languages', name, sessionProgram);
-  const executor = around.takeExecutor(language, { program, env: variables });
+  const executor = around.takeExecutor(language, { program, env: variablesOfStart(own, variables) });
   await Promise.race([executor.waiting, executor.ended]);
   let end: ProcessEnd | undefined;
   let follower: (() => void) | undefined;
@@ -74,7 +76,8 @@ export async function startInterpreter(around: JobSurroundings, language: string
       resultBytes: RESULT_BYTES,
       ...(pipe === undefined ? {} : { interrupt: pipe.path }),
     };
-    const place = { path: program, args: [], cwd: layout.workspace, skills: layout.skills };
+    const network = globals.JOB.network !== undefined;
+    const place = { path: program, args: [], cwd: layout.workspace, skills: layout.skills, network };
     link.send({ type: 'run', ...place, env: variables, session });
   }
   // The start-up is not part of the first run's time.

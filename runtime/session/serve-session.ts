@@ -11,6 +11,7 @@ import { judge } from '../run/judge-run.ts';
 import { emptyRun } from '../run/run-outcome.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
 import { makeUserFolders, programVariables } from '../run/program/place-program.ts';
+import { networkVariables } from '../network/network-variables.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { serveFiles } from './serve-files.ts';
 import { startInterpreter, type Interpreter } from './interpreter.ts';
@@ -53,8 +54,8 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   // Few sessions run commands.
   const spawn = async (request: SessionRequest & { type: 'spawn' }): Promise<void> => {
     const { serveCommand } = await import('./serve-command.ts');
-    const { limits, env } = globals.JOB;
-    const variables = programVariables(layout, around.marker, env);
+    const { limits, env, network } = globals.JOB;
+    const variables = { ...networkVariables(network, layout), ...programVariables(layout, around.marker, env) };
     const watch = (onOver: (limit: string) => void): (() => void) => {
       const stop = watchFolders(layout, limits, onOver);
       return () => {

@@ -12,7 +12,7 @@ const CLOSE_MS = 9_000;
  * @param endSweep ends the regular sweep
  */
 export async function closeHost(host: JobHost, jobs: BackgroundWork, endSweep: () => Promise<void>): Promise<void> {
-  const { settings, active, supply, skillCode, leaving, journal } = host;
+  const { settings, active, supply, skillCode, leaving, journal, egress } = host;
   for (const cancellation of active.values()) cancellation.cancel('the orchestrator was closed');
   skillCode?.close();
   const ends = [supply.close(), endSweep(), ...settings.runners.map((runner) => runner.close())];
@@ -21,6 +21,7 @@ export async function closeHost(host: JobHost, jobs: BackgroundWork, endSweep: (
     await Promise.allSettled(ends);
     await jobs.settled();
     await leaving.settled();
+    await egress?.close();
   };
   await withinDeadline(settled(), { limitMs: CLOSE_MS, overdue: () => undefined });
   try {

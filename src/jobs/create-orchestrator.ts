@@ -5,6 +5,7 @@ import { checkOptions } from '../contracts/checks/check-options.ts';
 import type { GenerateOptions, Generation } from '../contracts/jobs/generation.ts';
 import type { JobResult } from '../contracts/jobs/result.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import { startEgress } from '../egress/start-egress.ts';
 import { acceptJob } from './run/accept-job.ts';
 import { createArtifactStore, type ArtifactStore } from './journal/artifact-store.ts';
 import { createBackgroundWork } from './supply/background-work.ts';
@@ -138,6 +139,7 @@ function createHost(settings: OrchestratorSettings): JobHost {
     allowUnisolated,
     pool,
     skillCode: settings.skillCode === 'sandbox' && bringsCode(settings.source),
+    network: settings.network !== undefined,
     isBusy: () => queue.running > 0,
     onFailure: (error) => logger?.warn({ err: error }, 'a warm sandbox could not be started or ended'),
   });
@@ -155,8 +157,10 @@ function createHost(settings: OrchestratorSettings): JobHost {
         });
   const [active, running, sessions] = [new Map(), new Map(), new Set<string>()];
   const tracing = createTracing(logger);
+  const egress = settings.network === undefined ? undefined : startEgress(settings.network);
   const shared = {
     settings,
+    egress,
     queue,
     supply,
     skillCode,

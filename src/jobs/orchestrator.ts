@@ -10,6 +10,7 @@ import type { GenerateOptions, Generation } from '../contracts/jobs/generation.t
 import type { CodegenOptions, ExecOptions, ScriptOptions } from '../contracts/jobs/job.ts';
 import type { Language } from '../contracts/jobs/language.ts';
 import type { JobLimits } from '../contracts/jobs/limits.ts';
+import type { NetworkOptions } from '../contracts/network/network-options.ts';
 import type { Isolation, JobResult } from '../contracts/jobs/result.ts';
 import type { Session, SessionOptions } from '../contracts/jobs/session.ts';
 import type { WarmPoolCounts } from '../sandboxes/pool/warm-pool.ts';
@@ -80,6 +81,8 @@ export interface OrchestratorOptions {
   skillCode?: 'sandbox' | 'host' | 'off';
   /** Skill roots whose code may be loaded into this process if `skillCode` is `host`, besides the built-in skills. */
   trustedSkillRoots?: string[];
+  /** The most that jobs may do with the network. See docs/network.md. @default no job has a network */
+  network?: NetworkOptions;
   /** Maximum of each limit of a job; a default above its ceiling is lowered to it. */
   ceilings?: Partial<JobLimits>;
   /**

@@ -88,7 +88,7 @@ async function recorded(random: SeededRandom): Promise<{ bytes: Buffer; sent: St
   const channel = createChannel(duplex, { onMessage: () => undefined, onClose: () => undefined });
   const sent: Streams = new Map();
   const send = (message: SandboxMessage): void => channel.send(message);
-  send({ type: 'ready', protocol: 3 });
+  send({ type: 'ready', protocol: 4 });
   const write = async (count: number, announce: (numbers: number[]) => void): Promise<void> => {
     const writers = Array.from({ length: count }, () => channel.openStream());
     announce(writers.map(({ number }) => number));

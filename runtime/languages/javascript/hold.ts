@@ -24,11 +24,13 @@ interface RunMessage {
   env: Record<string, string>;
   cwd: string;
   skills: string;
+  /** Whether the job has a network. */
+  network?: boolean;
   /** Settings of the session, for the program that serves it. */
   session?: unknown;
 }
 
-type HoldMessage = RunMessage | { type: 'rehearse'; skillCode: boolean };
+type HoldMessage = RunMessage | { type: 'rehearse'; skillCode: boolean; network: boolean };
 
 /** Internals of Node's module loader that its types leave out; loaders from npm use them as well. */
 const { _cache: cache } = Module as unknown as { _cache: Record<string, { exports: unknown } | undefined> };
@@ -55,6 +57,7 @@ const OWN_REQUIRE = /\b(?:const|let|var|function|import|as)\s+require\b/;
 forgetThisModule();
 // Workers load the preloaded files of their main thread as well.
 if (isMainThread) hold();
+else if (process.env['NODE_USE_ENV_PROXY'] === '1') joinNetwork(process.env);
 
 function forgetThisModule(): void {
   delete cache[__filename];
@@ -70,7 +73,7 @@ function hold(): void {
   for (;;) {
     const message = parse(readFrame(incoming)) as HoldMessage;
     if (message.type === 'rehearse') {
-      rehearse(message.skillCode);
+      rehearse(message);
       send({ type: 'rehearsed' });
     } else {
       const { skills, session } = message;
@@ -134,19 +137,40 @@ function readExactly(descriptor: number, size: number): Buffer {
  * Loads ahead the slow parts of a program's start: Node's type stripper for TypeScript, and zod for the code of skills. Each loaded
  * module delays the end of the process, so no other module is loaded.
  */
-function rehearse(skillCode: boolean): void {
+function rehearse({ skillCode, network }: HoldMessage & { type: 'rehearse' }): void {
   const load = createRequire(__filename);
   if (/\.[mc]?ts$/.test(process.argv[1] ?? '')) load('./sample-module.mts');
   if (skillCode) load('./guest/skill-code/rehearse.mjs');
   for (const path of Object.keys(cache)) delete cache[path];
+  // Loads the clients of HTTP and TLS, and undoes the change.
+  if (network) joinProxy({ https_proxy: 'http://127.0.0.1' })();
 }
 
-function begin({ path, args, env, cwd }: RunMessage, held: HeldProgram): void {
+/** Makes the clients of Node use the proxy and the certificates that the environment names, as Node does at its start. */
+function joinNetwork(env: NodeJS.ProcessEnv): void {
+  joinProxy(env);
+  trustAuthority(env);
+}
+
+function joinProxy(env: NodeJS.ProcessEnv): () => void {
+  const { setGlobalProxyFromEnv } = process.getBuiltinModule('node:http') as unknown as {
+    setGlobalProxyFromEnv(env: NodeJS.ProcessEnv): () => void;
+  };
+  return setGlobalProxyFromEnv(env);
+}
+
+/** All connections of TLS end at the host, so no other authority can have signed a certificate. */
+function trustAuthority({ NODE_EXTRA_CA_CERTS: path }: NodeJS.ProcessEnv): void {
+  if (path !== undefined) process.getBuiltinModule('node:tls').setDefaultCACertificates([readFileSync(path)]);
+}
+
+function begin({ path, args, env, cwd, network }: RunMessage, held: HeldProgram): void {
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
   process.argv.length = 1;
   process.argv.push(path, ...args);
   process.chdir(cwd);
+  if (network === true && env['NODE_USE_ENV_PROXY'] === '1') joinNetwork(env);
   Object.defineProperty(Module, BRIDGE, { value: held });
   runAsMain(path);
   STANDARD_STREAMS.forEach(waitForReaders);

@@ -1,6 +1,7 @@
 import type { JobDecision } from './decision.ts';
 import type { Diagnostic } from '../errors/diagnostic.ts';
 import type { SessionResult } from './session-result.ts';
+import type { NetworkRow } from '../network/result-network.ts';
 import type { SkillcellError } from '../errors/skillcell-error.ts';
 import type { Artifact, CallRow, Isolation, JobResult, ResultSkills, RunnerName } from './result.ts';
 
@@ -40,6 +41,8 @@ export type JobEvent =
       phase: 'asked' | 'allowed' | 'denied';
       reason?: string;
     }
+  /** A request to the network has ended. */
+  | { type: 'network'; jobId: string; request: NetworkRow }
   | { type: 'artifact'; jobId: string; artifact: Artifact }
   | { type: 'finished'; jobId: string; result: JobResult }
   | { type: 'faulted'; jobId: string; error: SkillcellError };

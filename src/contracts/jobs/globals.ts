@@ -21,6 +21,16 @@ export interface ToolDeclarations {
   complete: boolean;
 }
 
+/** The network of a job as the sandbox sees it. */
+export interface SandboxNetwork {
+  /** Certificate of the authority of all certificates that programs get to see, in PEM. */
+  authority: string;
+  /** Most connections at once. */
+  connections: number;
+  /** Environment variables with the placeholders of secrets. */
+  variables: Record<string, string>;
+}
+
 /** The job as the sandbox sees it. It holds no path and no secret of the host. */
 export interface SandboxJob {
   kind: JobKind;
@@ -31,6 +41,8 @@ export interface SandboxJob {
   fileName?: string;
   args: string[];
   env: Record<string, string>;
+  /** The way out of the sandbox; absent for a job without a network. */
+  network?: SandboxNetwork;
   /** Declared outputs, relative to the output folder. */
   expect: string[];
   limits: JobLimits;

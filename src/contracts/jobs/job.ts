@@ -1,5 +1,6 @@
 import type { SelectOptions } from './decision.ts';
 import type { StandardSchemaLike, ZodSchema } from './generation.ts';
+import type { NetworkRule } from '../network/network-rule.ts';
 import type { Language } from './language.ts';
 import type { SkillVariant, SourceRow } from '../skills/skill.ts';
 import type { Isolation, RunnerName } from './result.ts';
@@ -98,6 +99,13 @@ export interface JobOptions {
    * Default: no tools.
    */
   tools?: (string | JobTool)[];
+  /**
+   * Places that the program may reach: rules such as `api.example.com` or `GET,HEAD *.example.com/v1/**`, within `network.allow` of the
+   * orchestrator. Default: no network.
+   */
+  network?: (NetworkRule | string)[];
+  /** Names of secrets of the orchestrator that requests to their hosts may carry. The program sees placeholders. Default: none. */
+  secrets?: string[];
   /** Passed to the tools and to `approve` as `context`, and to no other code. */
   context?: unknown;
   /** Host folder for artifacts. Without it, they are kept in memory. */

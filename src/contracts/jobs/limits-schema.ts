@@ -32,4 +32,8 @@ export const limitsSchema: z.ZodMiniType<Partial<JobLimits>> = z.strictObject({
   calls: z.optional(whole(LIMIT_CEILINGS.calls)),
   approvalTimeoutMs: z.optional(whole(LIMIT_CEILINGS.approvalTimeoutMs)),
   valueBytes: z.optional(whole(LIMIT_CEILINGS.valueBytes)),
+  networkConnections: z.optional(whole(LIMIT_CEILINGS.networkConnections)),
+  networkRequests: z.optional(whole(LIMIT_CEILINGS.networkRequests)),
+  networkBytesIn: z.optional(whole(LIMIT_CEILINGS.networkBytesIn)),
+  networkBytesOut: z.optional(whole(LIMIT_CEILINGS.networkBytesOut)),
 }) as unknown as z.ZodMiniType<Partial<JobLimits>>;

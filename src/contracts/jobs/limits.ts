@@ -33,6 +33,14 @@ export interface JobLimits {
   approvalTimeoutMs: number;
   /** Bytes of the JSON of a job's value. */
   valueBytes: number;
+  /** Connections of a job with a network at once; further ones wait. */
+  networkConnections: number;
+  /** Requests to the network. */
+  networkRequests: number;
+  /** Bytes of the bodies of all answers from the network. */
+  networkBytesIn: number;
+  /** Bytes of the bodies of all requests to the network. */
+  networkBytesOut: number;
 }
 
 /** The limits that apply from the start of a sandbox on; all others belong to the job. */
@@ -58,6 +66,10 @@ export const DEFAULT_LIMITS: JobLimits = {
   calls: 1_000,
   approvalTimeoutMs: 300_000,
   valueBytes: 256 * 1024,
+  networkConnections: 32,
+  networkRequests: 1_000,
+  networkBytesIn: 256 * MIB,
+  networkBytesOut: 16 * MIB,
 };
 
 /** Default deadline of a codegen job, in milliseconds. */
@@ -96,4 +108,8 @@ export const LIMIT_CEILINGS: JobLimits = {
   calls: 1_000_000,
   approvalTimeoutMs: 86_400_000,
   valueBytes: 4 * MIB,
+  networkConnections: 32,
+  networkRequests: 1_000_000,
+  networkBytesIn: 1024 * 1024 * MIB,
+  networkBytesOut: 1024 * 1024 * MIB,
 };

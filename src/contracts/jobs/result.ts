@@ -1,5 +1,6 @@
 import type { JobDecision } from './decision.ts';
 import type { Diagnostic } from '../errors/diagnostic.ts';
+import type { ResultNetwork } from '../network/result-network.ts';
 import type { JobMatch } from '../skills/matching.ts';
 import type { SourceRow } from '../skills/skill.ts';
 
@@ -12,7 +13,16 @@ export type Isolation = 'none' | 'namespace' | 'container' | 'kernel';
 export const ISOLATION_LEVELS: readonly Isolation[] = ['none', 'namespace', 'container', 'kernel'];
 
 export type Outcome = 'succeeded' | 'failed' | 'timeout' | 'out_of_memory' | 'limit' | 'canceled';
-export type LimitName = 'output' | 'workspace' | 'inodes' | 'pids' | 'artifacts' | 'calls' | 'tokens' | 'model-calls';
+export type LimitName =
+  | 'output'
+  | 'workspace'
+  | 'inodes'
+  | 'pids'
+  | 'artifacts'
+  | 'calls'
+  | 'network'
+  | 'tokens'
+  | 'model-calls';
 
 /** Kept text of one output stream. `bytes` counts all written bytes, kept or not. */
 export interface OutputText {
@@ -114,6 +124,8 @@ export interface JobResult {
   calls: CallRow[];
   /** All calls by tool. `(model)`: calls of the model; `(host)`: calls of the agent to the host; `(not allowed)`: tools that the job lacks. */
   callTotals: Record<string, CallTotal>;
+  /** Use of the network; absent for a job without one. */
+  network?: ResultNetwork;
   skills: ResultSkills;
   /** Skills whose triggers matched the task; only for jobs with `skills.match`. */
   match?: JobMatch;

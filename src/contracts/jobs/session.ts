@@ -12,6 +12,7 @@ import type {
   ProgramError,
   RunnerName,
 } from './result.ts';
+import type { ResultNetwork } from '../network/result-network.ts';
 import type { Diagnostic } from '../errors/diagnostic.ts';
 import type { SessionResult } from './session-result.ts';
 
@@ -43,7 +44,17 @@ export const SESSION_FILE_BYTES: number = 32 * 1024 * 1024;
 /** Options of a session: a sandbox that stays open and keeps its definitions from run to run. */
 export interface SessionOptions extends Pick<
   JobOptions,
-  'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'skills' | 'tools' | 'context' | 'signal'
+  | 'runner'
+  | 'isolation'
+  | 'files'
+  | 'env'
+  | 'limits'
+  | 'skills'
+  | 'tools'
+  | 'network'
+  | 'secrets'
+  | 'context'
+  | 'signal'
 > {
   /** Id of the session and of its job. Default: generated. */
   sessionId?: string;
@@ -92,6 +103,8 @@ export interface SessionRun {
   error?: ProgramError;
   /** The first thousand, in order of start. */
   calls: CallRow[];
+  /** Use of the network by the requests that ended during the run; absent for a session without a network. */
+  network?: ResultNetwork;
   diagnostics: Diagnostic[];
   /** From the start of the code to its end, in milliseconds. */
   wallMs: number;

@@ -52,6 +52,10 @@ export interface NetworkRow {
   bytesOut: number;
   ms: number;
   reason?: DenialReason | 'upstream-unreachable' | 'upstream-tls';
+  /** The refused thing, of a connection without a request. */
+  detail?: string;
+  /** Names of secrets whose placeholders stood in other places than their header. They were passed on as they are. */
+  misplaced?: string[];
   /** Names of the secrets that were sent. */
   secrets: string[];
 }

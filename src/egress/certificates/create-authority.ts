@@ -22,8 +22,19 @@ const KEPT_CONTEXTS = 256;
 const LEAF_SUBJECT: DistinguishedName = { attribute: 'organization', value: 'skillcell' };
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' };
 
+/** The parts with which another thread can go on. The private key cannot be exported, only used. */
+export interface AuthorityParts {
+  pem: string;
+  issuer: DistinguishedName;
+  issuerKey: webcrypto.CryptoKey;
+  keyId: Uint8Array;
+  validity: Validity;
+}
+
 /** Options of {@link createAuthority}. */
 export interface AuthorityOptions {
+  /** The authority of a thread that has failed. @default a new one */
+  given?: AuthorityParts;
   /** Returns the time, as milliseconds since 1970. @default Date.now */
   now?: () => number;
   /** Parts that are left out, for tests. */
@@ -34,6 +45,7 @@ export interface AuthorityOptions {
 export interface Authority {
   /** Its certificate in PEM, for the clients of the proxy. Its private key cannot be exported. */
   readonly pem: string;
+  readonly parts: AuthorityParts;
   /**
    * Whether a job that begins now ends before the certificates do. Later jobs need a new authority, while running jobs still use this one.
    */
@@ -47,18 +59,15 @@ export interface Authority {
 }
 
 /** Creates an authority whose certificates are valid for seven days, begun a day ago. */
-export async function createAuthority({ now = Date.now, without = [] }: AuthorityOptions = {}): Promise<Authority> {
-  const notBefore = now() - BEGUN_MS;
-  // A leaf never outlives its authority: all certificates share one validity.
-  const validity: Validity = { notBefore, notAfter: notBefore + VALID_MS };
-  // A name of its own: clients that trust several authorities find the issuer by its name.
-  const issuer: DistinguishedName = { attribute: 'commonName', value: `skillcell ${randomBytes(4).toString('hex')}` };
-  const { privateKey: issuerKey, publicKey } = await createKeys({ isExportable: false });
+export async function createAuthority(options: AuthorityOptions = {}): Promise<Authority> {
+  const { now = Date.now, without = [] } = options;
+  const parts = options.given ?? (await newParts(now(), without));
+  const { issuer, issuerKey, validity, pem } = parts;
   // All leaves share one key. This thread alone uses it, and it could sign a leaf for any host: a key for each leaf would protect no host from
   // a thief of another key.
   const leaf = await createKeys({ isExportable: true });
   const key = KeyObject.from(leaf.privateKey).export({ type: 'pkcs8', format: 'pem' });
-  const [keyId, authorityKeyId] = [keyIdOf(leaf.publicKey), keyIdOf(publicKey)];
+  const [keyId, authorityKeyId] = [keyIdOf(leaf.publicKey), parts.keyId];
 
   const createContext = async (host: string): Promise<SecureContext> => {
     const cert = await issueCertificate({
@@ -73,12 +82,25 @@ export async function createAuthority({ now = Date.now, without = [] }: Authorit
     return createSecureContext({ cert, key, ca: [] });
   };
 
-  const extensions = authorityExtensions(authorityKeyId, without);
   return {
-    pem: await issueCertificate({ subject: issuer, publicKey, extensions, issuer, issuerKey, validity }),
+    pem,
+    parts,
     isFresh: () => now() <= validity.notAfter - FRESH_MS,
     contextFor: keepLast(KEPT_CONTEXTS, createContext),
   };
+}
+
+async function newParts(now: number, without: readonly DemandedExtension[]): Promise<AuthorityParts> {
+  const notBefore = now - BEGUN_MS;
+  // A leaf never outlives its authority: all certificates share one validity.
+  const validity: Validity = { notBefore, notAfter: notBefore + VALID_MS };
+  // A name of its own: clients that trust several authorities find the issuer by its name.
+  const issuer: DistinguishedName = { attribute: 'commonName', value: `skillcell ${randomBytes(4).toString('hex')}` };
+  const { privateKey: issuerKey, publicKey } = await createKeys({ isExportable: false });
+  const keyId = keyIdOf(publicKey);
+  const extensions = authorityExtensions(keyId, without);
+  const pem = await issueCertificate({ subject: issuer, publicKey, extensions, issuer, issuerKey, validity });
+  return { pem, issuer, issuerKey, keyId, validity };
 }
 
 interface Keys {

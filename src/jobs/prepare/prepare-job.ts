@@ -20,6 +20,8 @@ import { programLanguage } from '../../languages/program-language.ts';
 import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../../skills/index.ts';
 import { askedTools } from '../request/asked-tools.ts';
 import { checkDestinations } from '../request/check-destinations.ts';
+import { checkJobNetwork, type JobNetwork } from '../network/job-network.ts';
+import type { NetworkSettings } from '../network/network-settings.ts';
 import { effectiveLimits } from '../request/effective-limits.ts';
 import { type PreparedFile, prepareInputFiles, readHostFile } from './input-files.ts';
 import { type CheckedRequest, checkRequest, invalid, selects } from '../request/job-schema.ts';
@@ -64,6 +66,8 @@ export interface PreparedJob {
   active: string[];
   /** The skills that matched its task; undefined if it was not matched. */
   match: JobMatch | undefined;
+  /** The network that it asks for; undefined without one. */
+  network: JobNetwork | undefined;
   /** Digest of the instruction block that the entry must render too; null if no block is rendered. */
   instructionSha256: string | null;
   diagnostics: Diagnostic[];
@@ -77,6 +81,8 @@ export interface PreparationOptions {
   model: string;
   /** Absent if the code of skills makes no tools. */
   skillCode?: SkillCodeSource | undefined;
+  /** Absent if no job has a network. */
+  network?: NetworkSettings | undefined;
   /** Ends the preparation. */
   signal?: AbortSignal;
 }
@@ -90,6 +96,7 @@ export interface PreparationOptions {
 export async function prepareJob(given: unknown, options: PreparationOptions, known?: JobMatch): Promise<PreparedJob> {
   const checked = checkRequest(given);
   const jobId = checked.jobId ?? randomUUID();
+  const network = checkJobNetwork(checked, options.network);
   const matched = known === undefined ? matchJob(checked, options.skills) : { request: checked, match: known };
   const opened = matched.match !== undefined && !selects(checked);
   const subsystem = await carriedSkills(matched.request, options);
@@ -161,6 +168,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
     tools,
     skillCode: skillCode && { ...skillCode, trees: skills.trees },
     disclosure,
+    network,
     active,
     match,
     instructionSha256,

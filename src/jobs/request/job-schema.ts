@@ -124,6 +124,12 @@ const common = {
       )
       .check(z.maxLength(1_000)),
   ),
+  network: z.optional(
+    z
+      .array(z.union([z.string(), z.looseObject({ host: z.string() })], 'must be a rule such as "api.example.com"'))
+      .check(z.maxLength(100)),
+  ),
+  secrets: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(200))).check(z.maxLength(100))),
   context: z.optional(z.unknown()),
   output: z.optional(noNul.check(z.minLength(1))),
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),

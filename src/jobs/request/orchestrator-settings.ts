@@ -18,6 +18,7 @@ import { createLocalRunner } from '../../sandboxes/local/local-runner.ts';
 import { RUNNER_CONTRACT, type Runner } from '../../sandboxes/runner.ts';
 import { sandboxLimits } from '../../sandboxes/sandbox-limits.ts';
 import { type GivenSkills, type SkillSource, skillSource } from './skill-source.ts';
+import { networkSchema, type NetworkSettings, networkSettings } from '../network/network-settings.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { languageSchema } from './language-schema.ts';
 import type { OrchestratorOptions, PoolOptions } from '../orchestrator.ts';
@@ -42,6 +43,7 @@ export interface OrchestratorSettings {
   queue: number;
   maxSessions: number;
   pool: PoolOptions;
+  network: NetworkSettings | undefined;
   skillCode: NonNullable<OrchestratorOptions['skillCode']>;
   trustedSkillRoots: readonly string[];
   /** Limits of warm sandboxes. */
@@ -107,6 +109,7 @@ const optionsSchema = z.strictObject({
   queue: z.optional(whole(0, 10_000_000)),
   maxSessions: z.optional(whole(1, 10_000)),
   pool: z.optional(poolSchema),
+  network: z.optional(networkSchema),
   trustedSkillRoots: z.optional(z.array(z.string().check(z.minLength(1)))),
   skillCode: z.optional(z.enum(['sandbox', 'host', 'off'])),
   ceilings: z.optional(limitsSchema),
@@ -140,6 +143,7 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
     queue: options.queue ?? 10_000,
     maxSessions: options.maxSessions ?? DEFAULT_MAX_SESSIONS,
     pool,
+    network: options.network === undefined ? undefined : networkSettings(options.network),
     skillCode: options.skillCode ?? 'sandbox',
     trustedSkillRoots: options.trustedSkillRoots ?? [],
     sandboxLimits: sandboxLimits({ ...DEFAULT_LIMITS, ...pool.limits }),

@@ -13,6 +13,7 @@ import type {
 } from '../../contracts/jobs/result.ts';
 import type { SessionResult, SessionRun } from '../../contracts/jobs/session.ts';
 import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
+import type { ResultNetwork } from '../../contracts/network/result-network.ts';
 import type { SandboxResult } from '../../protocol/messages/messages.ts';
 import type { CellResult } from '../../protocol/messages/session-messages.ts';
 import { type MissingOutput, missingError, missingOutputs } from '../../protocol/messages/missing-outputs.ts';
@@ -46,6 +47,7 @@ export interface RanJob {
   warm: boolean;
   diagnostics: Diagnostic[];
   wallMs: number;
+  network?: ResultNetwork | undefined;
 }
 
 /** A job at its end, with all known facts. */
@@ -95,6 +97,7 @@ export function jobResult(state: EndedJob): JobResult {
     ...contractOf(job, said, missing),
     calls: ran?.runs.rows ?? [],
     callTotals: ran?.runs.totals ?? {},
+    ...(ran?.network === undefined ? {} : { network: ran.network }),
     skills: ran === undefined ? (ended?.skills ?? NO_SKILLS) : withLoadedSkills(ran.skills ?? NO_SKILLS, job),
     ...(job?.match === undefined ? {} : { match: job.match }),
     sources: sourcesOf(state),
@@ -132,10 +135,11 @@ export interface EndedRun {
   calls: CallRow[];
   /** The exceeded budget of calls. */
   exhausted: string | undefined;
+  network?: ResultNetwork | undefined;
 }
 
 /** Makes the result of a run of a session. */
-export function runResult({ cell, results, output, calls, exhausted }: EndedRun): SessionRun {
+export function runResult({ cell, results, output, calls, exhausted, network }: EndedRun): SessionRun {
   const { run, epoch, state, outcome, limit, exitCode, signal, stdoutBytes, stderrBytes, diagnostics, runMs } = cell;
   const error =
     outcome === 'limit' && limit === 'calls' && exhausted !== undefined ? overBudget(exhausted) : cell.error;
@@ -153,6 +157,7 @@ export function runResult({ cell, results, output, calls, exhausted }: EndedRun)
     stderr: output('stderr', stderrBytes),
     ...(error === undefined ? {} : { error }),
     calls,
+    ...(network === undefined ? {} : { network }),
     diagnostics,
     wallMs: round(runMs),
   };

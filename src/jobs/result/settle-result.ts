@@ -33,7 +33,8 @@ export async function settleResult(
   }
   // The silence may come from a lost engine and not from the program: killing the sandbox tells the difference.
   if (ended.kind === 'overdue' && canceledFor !== 'canceled') await session.sandbox.kill('it is overdue');
-  return without(canceledFor === 'timeout' ? 'timeout' : canceledFor === 'calls' ? 'limit' : 'canceled');
+  if (canceledFor === 'calls' || canceledFor === 'network') return without('limit', canceledFor);
+  return without(canceledFor === 'timeout' ? 'timeout' : 'canceled');
 }
 
 async function takeArtifacts(artifacts: ArtifactCollector): Promise<void> {
@@ -46,11 +47,11 @@ async function takeArtifacts(artifacts: ArtifactCollector): Promise<void> {
   }
 }
 
-function without(outcome: SandboxResult['outcome']): SandboxResult {
+function without(outcome: SandboxResult['outcome'], limit?: SandboxResult['limit']): SandboxResult {
   const message = 'The sandbox was ended before it could report; its output until then is kept.';
   return {
     outcome,
-    ...(outcome === 'limit' ? { limit: 'calls' as const } : {}),
+    ...(limit === undefined ? {} : { limit }),
     exitCode: null,
     signal: null,
     stdoutBytes: 0,

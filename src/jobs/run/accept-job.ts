@@ -22,6 +22,8 @@ import { diagnostic, type Diagnostic } from '../../contracts/errors/diagnostic.t
 import { runWithSkills } from '../../skills/index.ts';
 import { decideJob } from './decide-job.ts';
 import { createProgramRuns } from './program-runs.ts';
+import { type OpenNetwork, openJobNetwork } from '../network/open-job-network.ts';
+import { DEFAULT_ISOLATION } from '../supply/sandbox-places.ts';
 import { runJob, type RunJobOptions } from './run-job.ts';
 import type { SuppliedSandbox } from '../supply/sandbox-supply.ts';
 
@@ -208,9 +210,14 @@ async function runAttempt(host: JobHost, job: PreparedJob, options: AttemptOptio
     const { next, complete } = await decideJob(host, job, options);
     if ('ended' in next) return complete(next.ended);
     span.set(preparedAttributes(next.job));
-    const take = () => unlessCanceled(signal, () => takeSandbox(host, next.job, signal));
-    const taken = await inSpan(span.begin('start'), take, { ended: startEnding });
-    return complete(taken === undefined ? canceled() : await runIn(taken, host, next.job, options));
+    const network = await openNetwork(host, next.job, options);
+    try {
+      const take = () => unlessCanceled(signal, () => takeSandbox(host, next.job, signal));
+      const taken = await inSpan(span.begin('start'), take, { ended: startEnding });
+      return complete(taken === undefined ? canceled() : await runIn(taken, host, next.job, { ...options, network }));
+    } finally {
+      await network?.close();
+    }
   } finally {
     release();
   }
@@ -238,16 +245,33 @@ function startEnding(taken: SuppliedSandbox | undefined): SpanEnding {
   };
 }
 
+/** Opens the network of a job before its sandbox starts: a secret without a value refuses the job. */
+async function openNetwork(
+  { egress, settings: { network, logger } }: JobHost,
+  { jobId, limits, network: asked }: PreparedJob,
+  { emit }: AttemptOptions,
+): Promise<OpenNetwork | undefined> {
+  if (asked === undefined || egress === undefined || network === undefined) return undefined;
+  return await openJobNetwork(asked, {
+    ...{ jobId, limits, settings: network, egress },
+    onRow: (request) => void emit({ type: 'network', jobId, request }),
+    onAuditFailure: (err) =>
+      logger?.error({ jobId, err }, 'the audit of the network failed, so no request is made any more'),
+  });
+}
+
 function takeSandbox({ supply }: JobHost, job: PreparedJob, signal: AbortSignal): Promise<SuppliedSandbox> {
-  const { request, language, limits } = job;
-  return supply.take({ runner: request.runner ?? 'auto', isolation: request.isolation, language, limits }, signal);
+  const { request, language, limits, network } = job;
+  // Level none cannot hold a program to its rules.
+  const isolation = request.isolation ?? (network === undefined ? undefined : DEFAULT_ISOLATION);
+  return supply.take({ runner: request.runner ?? 'auto', isolation, language, limits }, signal);
 }
 
 async function runIn(
   { session, warm, diagnostics }: SuppliedSandbox,
   { settings, artifacts, running, leaving, skillCode }: JobHost,
   job: PreparedJob,
-  { attempt, emit, budget, span, ...options }: AttemptOptions,
+  { attempt, emit, budget, span, network, ...options }: AttemptOptions & { network: OpenNetwork | undefined },
 ): Promise<JobResult> {
   const { approve, model, logger: log } = settings;
   const { jobId, subsystem: skills } = job;
@@ -266,6 +290,7 @@ async function runIn(
       budget,
       span,
       approve,
+      network,
       warm,
       diagnostics,
       withSkills: (fn) => (skills === undefined ? fn() : runWithSkills(skills, fn)),

@@ -1,4 +1,5 @@
 import type { Tool } from '../../tools/define/tool.ts';
+import type { Egress } from '../../egress/start-egress.ts';
 import type { ArtifactStore } from '../journal/artifact-store.ts';
 import type { BackgroundWork } from '../supply/background-work.ts';
 import type { JobCancellation } from './job-cancellation.ts';
@@ -17,6 +18,8 @@ export interface JobHost {
   supply: SandboxSupply;
   /** Undefined where the code of skills is off. */
   skillCode: SkillCodeSource | undefined;
+  /** The network of jobs; undefined if no job has one. */
+  egress: Egress | undefined;
   artifacts: ArtifactStore;
   tracing: Tracing;
   journal: JobJournal | undefined;

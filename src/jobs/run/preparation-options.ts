@@ -12,6 +12,6 @@ export function preparationOptions(
   skills: SkillsSubsystem | undefined,
   signal: AbortSignal,
 ): PreparationOptions {
-  const { ceilings, model } = settings;
-  return { skills, tools, ceilings, model: model?.id ?? 'none', skillCode, signal };
+  const { ceilings, model, network } = settings;
+  return { skills, tools, ceilings, model: model?.id ?? 'none', skillCode, network, signal };
 }

@@ -1,6 +1,7 @@
 import type { CallRow, CallTotal, JobResult, OutputText } from '../../contracts/jobs/result.ts';
 import type { SandboxCall, SandboxMessage } from '../../protocol/messages/messages.ts';
 import type { Approve } from '../../tools/calls/approval.ts';
+import type { OpenNetwork } from '../network/open-job-network.ts';
 import type { EmitEvent } from '../events/event-stream.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
 import type { JobEnding } from '../result/job-ending.ts';
@@ -15,6 +16,8 @@ export interface RunGround {
   ending: JobEnding;
   emit: EmitEvent;
   approve: Approve | undefined;
+  /** Undefined for a job without a network. */
+  network: OpenNetwork | undefined;
   /** Logs the real error of a tool. */
   onToolFailure(name: string, error: unknown, run?: number): void;
   /** Span of the job. */

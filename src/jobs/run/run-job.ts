@@ -5,6 +5,8 @@ import { ERROR_REGISTRY, type ErrorCode } from '../../contracts/errors/error-reg
 import type { JobResult, ResultSkills } from '../../contracts/jobs/result.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { HostMessage, SandboxMessage } from '../../protocol/messages/messages.ts';
+import type { HandedConnections } from '../../egress/hand-over-connections.ts';
+import type { OpenNetwork } from '../network/open-job-network.ts';
 import type { EmitEvent } from '../events/event-stream.ts';
 import { createLimiter } from '../../protocol/limiter.ts';
 import { createJobEnding } from '../result/job-ending.ts';
@@ -38,6 +40,8 @@ export interface RunJobOptions {
   diagnostics: Diagnostic[];
   /** Span of the job. */
   span: TraceSpan;
+  /** The open network of the job; absent without one. */
+  network?: OpenNetwork | undefined;
   onToolFailure: RunGround['onToolFailure'];
   /** Calls a function with the job's skills as the active ones. */
   withSkills<T>(fn: () => T): T;
@@ -48,6 +52,7 @@ interface JobRun {
   ground: RunGround;
   runs: SandboxRuns;
   artifacts: ArtifactCollector;
+  connections: HandedConnections | undefined;
   /** Skills that arrived in the sandbox. */
   skills: ResultSkills | undefined;
 }
@@ -71,7 +76,7 @@ export async function runJob(
   let result: JobResult | undefined;
   try {
     if (options.signal.aborted) ending.cancel('canceled');
-    const sent = sendJob(job, sandbox);
+    const sent = sendJob(job, sandbox, options.network);
     sent.catch((error: unknown) => ending.settle({ kind: 'fault', error: error as Error }));
     const ended = await ending.ended;
     // A failure makes no difference to a canceled job.
@@ -80,10 +85,11 @@ export async function runJob(
     throwModelFailure(run);
     runs.end(undefined);
     const said = await judgeResult(settled, job);
+    const network = await options.network?.close();
     const { attempt, warm, diagnostics, budget } = options;
     const wallMs = performance.now() - startedAt;
     const accepted = { jobId: job.jobId, kind: job.kind, attempt };
-    const ran = { said, runs, artifacts, skills: run.skills, sandbox, budget, warm, diagnostics, wallMs };
+    const ran = { said, runs, artifacts, skills: run.skills, sandbox, budget, warm, diagnostics, wallMs, network };
     result = jobResult({ accepted, job, ran });
     return { result, kept: artifacts.kept };
   } catch (error) {
@@ -97,12 +103,14 @@ export async function runJob(
 
 function startJob(job: PreparedJob, sandbox: SandboxSession, runs: SandboxRuns, options: RunJobOptions): JobRun {
   const { jobId, limits, request } = job;
-  const { emit, approve, span, onToolFailure } = options;
+  const { emit, approve, span, onToolFailure, network } = options;
   const ending = createJobEnding(job, sandbox, options.signal);
   const traffic = { channel: sandbox.channel, results: createLimiter({ room: RESULT_BYTES }), arriving: { bytes: 0 } };
   const artifacts = receiveArtifacts(limits, request.output, (artifact) => emit({ type: 'artifact', jobId, artifact }));
-  const ground: RunGround = { job, sandbox, ending, emit, approve, onToolFailure, span, traffic };
-  const run: JobRun = { ground, runs, artifacts, skills: undefined };
+  const ground: RunGround = { job, sandbox, ending, emit, approve, network, onToolFailure, span, traffic };
+  network?.onExhausted(() => ending.cancel('network'));
+  const connections = network?.handOver(sandbox.channel);
+  const run: JobRun = { ground, runs, artifacts, connections, skills: undefined };
   runs.begin(ground);
   sandbox.attach({
     message: (message) => takeMessage(run, message),
@@ -116,6 +124,10 @@ function takeMessage(run: JobRun, message: SandboxMessage): void {
   const { ground, runs, artifacts } = run;
   const { sandbox, ending } = ground;
   if (message.type === 'skills') takeSkills(run, message.skills);
+  if (message.type === 'connection' || message.type === 'reset') {
+    if (run.connections === undefined) throw new Error('a connection of a job without a network');
+    return run.connections.take(message);
+  }
   runs.message(message);
   if (message.type === 'artifacts') sandbox.channel.receive(message.stream, artifacts.begin());
   else if (message.type === 'fault') ending.settle({ kind: 'fault', error: faultError(message, runs) });
@@ -156,7 +168,7 @@ function throwModelFailure({ runs, ground }: JobRun): void {
 }
 
 /** Sends a job with its skills, files and stdin to its sandbox, with backpressure. */
-async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<void> {
+async function sendJob(job: PreparedJob, { channel }: SandboxSession, network: OpenNetwork | undefined): Promise<void> {
   const { trees, files, stdin } = job;
   const open = (isNeeded: boolean): StreamWriter | undefined => (isNeeded ? channel.openStream() : undefined);
   const globals = channel.openStream();
@@ -165,7 +177,9 @@ async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<v
     writer === undefined ? [] : [[name, writer.number]],
   );
   channel.send({ type: 'start', globals: globals.number, ...Object.fromEntries(numbers) } satisfies HostMessage);
-  await globals.write(Buffer.from(JSON.stringify(job.globals)));
+  const { JOB } = job.globals;
+  const told = network === undefined ? job.globals : { ...job.globals, JOB: { ...JOB, network: network.sandbox } };
+  await globals.write(Buffer.from(JSON.stringify(told)));
   globals.end();
   if (writers.skills !== undefined) await sendSkills(trees, writers.skills);
   if (writers.files !== undefined) await writeTar(readInputFiles(files, job.limits.workspaceMib * MIB), writers.files);

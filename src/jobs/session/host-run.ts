@@ -1,6 +1,7 @@
 import type { Broker } from '../../tools/calls/broker.ts';
 import type { AdmitCall } from '../../tools/calls/count-tool-calls.ts';
 import type { JobEvent } from '../../contracts/jobs/events.ts';
+import type { ResultNetwork } from '../../contracts/network/result-network.ts';
 import type { CallRow, CallTotal } from '../../contracts/jobs/result.ts';
 import { MOST_RESULTS, RESULT_BYTES, type SessionResult, type SessionRun } from '../../contracts/jobs/session.ts';
 import type { HostMessage, SandboxCall, SandboxMessage } from '../../protocol/messages/messages.ts';
@@ -70,6 +71,7 @@ export function startRun(ground: RunGround, order: RunOrder, tracing: Tracing): 
   let output: OutputCollector | undefined;
   let openStreams = 0;
   let cell: CellResult | undefined;
+  const counted = ground.network?.count();
   const results: SessionResult[] = [];
   let shown = 0;
   let announced = 0;
@@ -93,8 +95,11 @@ export function startRun(ground: RunGround, order: RunOrder, tracing: Tracing): 
   });
   const finish = (): void => {
     if (cell === undefined || openStreams > 0) return;
-    close(cell.outcome === 'succeeded' ? undefined : cell.outcome);
-    done.resolve(runResult({ cell, ...gathered() }));
+    const ended = cell;
+    close(ended.outcome === 'succeeded' ? undefined : ended.outcome);
+    const settle = (network?: ResultNetwork): void => done.resolve(runResult({ cell: ended, network, ...gathered() }));
+    if (counted === undefined) settle();
+    else void counted().then(settle);
   };
   const endStream = (): void => {
     openStreams -= 1;

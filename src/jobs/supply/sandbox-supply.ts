@@ -33,6 +33,8 @@ export interface SandboxSupplyOptions {
   pool: PoolOptions;
   /** Whether the code of skills runs in some of the sandboxes. */
   skillCode: boolean;
+  /** Whether jobs may have a network. */
+  network: boolean;
   isBusy(): boolean;
   onFailure(error: unknown): void;
 }

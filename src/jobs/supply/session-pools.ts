@@ -47,6 +47,8 @@ export interface SessionPoolsOptions {
   starter: SessionStarter;
   /** Whether the code of skills runs in some of the sandboxes. */
   skillCode: boolean;
+  /** Whether jobs may have a network. */
+  network: boolean;
   isBusy(): boolean;
   onFailure(error: unknown): void;
 }
@@ -123,11 +125,11 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
 }
 
 function openPool(
-  { pool, starter, isBusy, onFailure, skillCode }: SessionPoolsOptions,
+  { pool, starter, isBusy, onFailure, skillCode, network }: SessionPoolsOptions,
   starts: JobQueue,
   start: (signal: AbortSignal) => Promise<SandboxSession>,
 ): WarmPool<SandboxSession> {
-  const rehearsal = { codegen: pool.codegen ?? false, skillCode };
+  const rehearsal = { codegen: pool.codegen ?? false, skillCode, network };
   return createWarmPool<SandboxSession>({
     size: pool.size,
     enter: (signal) => starts.enter(signal),

@@ -10,7 +10,13 @@ import { createSentStreams } from './sent-streams.ts';
 /** A text of this many UTF-16 units always fits into one frame. */
 const ONE_FRAME_CHARACTERS = Math.floor(MAX_FRAME_PAYLOAD / 3);
 
-export { STREAM_WINDOW, type ByteWriter, type StreamReader, type StreamWriter } from './byte-stream.ts';
+export {
+  CONNECTION_WINDOW,
+  STREAM_WINDOW,
+  type ByteWriter,
+  type StreamReader,
+  type StreamWriter,
+} from './byte-stream.ts';
 
 /** Options of {@link createChannel}. */
 export interface ChannelOptions {
@@ -36,10 +42,14 @@ export interface Channel {
   sendEvent(message: object): void;
   /** Sends a message after all pending bytes of the streams. */
   sendLast(message: object): void;
-  /** Opens a stream. A message must announce its number before its first byte is written. */
-  openStream(): StreamWriter;
+  /**
+   * Opens a stream. A message must announce its number before its first byte is written.
+   *
+   * @param window the same number of bytes as on the side that receives it. @default STREAM_WINDOW
+   */
+  openStream(window?: number): StreamWriter;
   /** Reads a stream that the other side has announced. @throws {FrameError} if the number is not new */
-  receive(stream: number, reader: StreamReader): void;
+  receive(stream: number, reader: StreamReader, window?: number): void;
   /** Ends the channel after it has passed all written bytes to the system. */
   close(): void;
   /** Bytes that wait in this process until the other side reads. */
@@ -94,8 +104,8 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
     sendPacked: (bytes) => writeMessage(frames, bytes, 'now'),
     sendEvent: (message) => writeMessage(frames, JSON.stringify(message), 'event'),
     sendLast: (message) => writeMessage(frames, JSON.stringify(message), 'last'),
-    openStream: () => sent.open(),
-    receive: (stream, reader) => received.expect(stream, reader),
+    openStream: (window) => sent.open(window),
+    receive: (stream, reader, window) => received.expect(stream, reader, window),
     close() {
       frames.flush();
       shut();

@@ -15,6 +15,8 @@ export type Urgency = 'now' | 'event' | 'last';
 /** One outgoing stream in the queue: its pending bytes and its credit. */
 export interface Lane {
   readonly stream: number;
+  /** Most bytes under way. */
+  readonly window: number;
   /** Bytes that the other side accepts. */
   credit: number;
   /** The pending chunk, and the callback after it is sent. */

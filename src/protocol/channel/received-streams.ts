@@ -2,13 +2,15 @@ import { STREAM_WINDOW, type StreamReader } from './byte-stream.ts';
 import { FLAG_END, FRAME_KIND, FrameError, type Frame } from './frame.ts';
 import type { FrameWriter } from './frame-writer.ts';
 
-/** Credit is granted in steps of this size: a grant for each small chunk would wake the other side each time. */
-const GRANTED_BYTES = STREAM_WINDOW / 4;
+/** Credit is granted in steps of this part of the window: a grant for each small chunk would wake the other side each time. */
+const GRANTED_PART = 1 / 4;
 
 interface Incoming {
   reader: StreamReader;
   /** Bytes that the sender may still send. */
   window: number;
+  /** Least bytes of a grant. */
+  step: number;
   /** Bytes that were read and not yet granted again. */
   owed: number;
   ended: boolean;
@@ -21,7 +23,7 @@ export interface ReceivedStreams {
    *
    * @throws {FrameError} if the number is not higher than all before: each is used once
    */
-  expect(stream: number, reader: StreamReader): void;
+  expect(stream: number, reader: StreamReader, window?: number): void;
   /** Takes one data frame. Throws a {@link FrameError} if it violates the protocol. */
   take(frame: Frame): void;
 }
@@ -38,7 +40,7 @@ export function createReceivedStreams(frames: FrameWriter, onFault: (error: unkn
   const grant = (stream: number, entry: Incoming, amount: number): void => {
     if (entry.ended) return;
     entry.owed += amount;
-    if (entry.owed < GRANTED_BYTES) return;
+    if (entry.owed < entry.step) return;
     const payload = Buffer.allocUnsafe(4);
     payload.writeUInt32LE(entry.owed, 0);
     entry.window += entry.owed;
@@ -47,11 +49,11 @@ export function createReceivedStreams(frames: FrameWriter, onFault: (error: unkn
   };
 
   return {
-    expect(stream, reader) {
+    expect(stream, reader, window = STREAM_WINDOW) {
       if (stream <= highest)
         throw new FrameError(`Cannot expect a stream: its number is not a new one, got ${stream}.`);
       highest = stream;
-      incoming.set(stream, { reader, window: STREAM_WINDOW, owed: 0, ended: false });
+      incoming.set(stream, { reader, window, step: window * GRANTED_PART, owed: 0, ended: false });
     },
     take({ stream, payload, flags }) {
       const entry = incoming.get(stream);

@@ -5,7 +5,7 @@ import type { FrameWriter, Lane } from './frame-writer.ts';
 /** The streams that this side sends, each within its granted credit. */
 export interface SentStreams {
   /** Opens the next stream. A message must announce it before its first byte is written. */
-  open(): StreamWriter;
+  open(window?: number): StreamWriter;
   /** Takes a credit frame. Throws a {@link FrameError} if it violates the protocol. */
   takeCredit(frame: Frame): void;
   /** Resolves all pending writes after the end of the channel. */
@@ -19,12 +19,17 @@ export function createSentStreams(frames: FrameWriter): SentStreams {
   let released = false;
 
   return {
-    open() {
+    open(window = STREAM_WINDOW) {
       if (lastNumber === MAX_STREAM) throw new FrameError(`Cannot open a stream: the channel has had ${MAX_STREAM}.`);
       lastNumber += 1;
       const stream = lastNumber;
-      const ended = (): void => void open.delete(stream);
-      const lane: Lane = { stream, credit: STREAM_WINDOW, chunk: undefined, taken: undefined, ending: false, ended };
+      let onSent: (() => void) | undefined;
+      const ended = (): void => {
+        open.delete(stream);
+        onSent?.();
+      };
+      const given = { stream, window, credit: window };
+      const lane: Lane = { ...given, chunk: undefined, taken: undefined, ending: false, ended };
       open.set(stream, lane);
       return {
         number: stream,
@@ -37,9 +42,10 @@ export function createSentStreams(frames: FrameWriter): SentStreams {
           frames.offer(lane);
           await sent;
         },
-        end() {
+        end(sent) {
           if (lane.ending) return;
           lane.ending = true;
+          onSent = sent;
           frames.offer(lane);
         },
       };
@@ -50,7 +56,7 @@ export function createSentStreams(frames: FrameWriter): SentStreams {
       const lane = open.get(stream);
       if (lane === undefined) return;
       lane.credit += payload.readUInt32LE(0);
-      if (lane.credit > STREAM_WINDOW) throw new FrameError('Cannot take credit: more than was sent.');
+      if (lane.credit > lane.window) throw new FrameError('Cannot take credit: more than was sent.');
       frames.offer(lane);
     },
     release() {

@@ -10,7 +10,7 @@ import { MAX_PARTS } from './value-bytes.ts';
 const count = z.number().check(z.int(), z.nonnegative());
 const text = (maximum: number): z.ZodMiniString => z.string().check(z.maxLength(maximum));
 const outcome = z.enum(['succeeded', 'failed', 'timeout', 'out_of_memory', 'limit', 'canceled']);
-const limit = z.enum(['output', 'workspace', 'inodes', 'pids', 'artifacts', 'calls']);
+const limit = z.enum(['output', 'workspace', 'inodes', 'pids', 'artifacts', 'calls', 'network']);
 
 const diagnostic = z.strictObject({
   code: z.enum(Object.keys(DIAGNOSTIC_SEVERITIES)),
@@ -106,6 +106,8 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
   z.strictObject({ type: z.literal('artifacts'), stream }),
   z.strictObject({ type: z.literal('fault'), code: text(100), message: text(8_000), diagnostics }),
   z.strictObject({ type: z.literal('result'), result }),
+  z.strictObject({ type: z.literal('connection'), stream }),
+  z.strictObject({ type: z.literal('reset'), of: stream }),
   z.strictObject({
     type: z.literal('cell'),
     run: count.check(z.minimum(1)),

@@ -15,7 +15,7 @@ import type { SessionReply, SessionRequest } from './session-messages.ts';
 import type { BytesPlace } from './value-bytes.ts';
 
 /** Version of the messages; both ends must have the same. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** Most attempts of one job. */
 export const MAX_ATTEMPTS = 64;
@@ -31,6 +31,10 @@ export type HostMessage =
   /** Pauses the clock of the run during an approval, and resumes it. */
   | { type: 'clock'; running: boolean }
   | { type: 'cancel'; reason: CancelReason }
+  /** Accepts a connection: `stream` carries the bytes back. `of` is the stream that the sandbox named. */
+  | { type: 'connection'; of: number; stream: number }
+  /** A connection is broken, or not accepted. */
+  | { type: 'reset'; of: number }
   | SessionRequest
   /** Before `start`: rehearses the work of a job once, so that the code is loaded. */
   | ({ type: 'rehearse' } & Rehearsal);
@@ -66,10 +70,12 @@ export interface Rehearsal {
   codegen: boolean;
   /** Loading the code of a skill. */
   skillCode: boolean;
+  /** Opening a network. */
+  network: boolean;
 }
 
-/** Reason why the host ends a job early: the caller, the deadline of the job, or the limit of calls. */
-export type CancelReason = 'canceled' | 'timeout' | 'calls';
+/** Reason why the host ends a job early: the caller, the deadline of the job, the limit of calls, or that of the network. */
+export type CancelReason = 'canceled' | 'timeout' | 'calls' | 'network';
 
 /** Result of a job from the entry in the sandbox. The host adds the fields that only it knows. */
 export interface SandboxResult {
@@ -105,4 +111,8 @@ export type SandboxMessage =
   | { type: 'artifacts'; stream: number }
   | { type: 'fault'; code: string; message: string; diagnostics: Diagnostic[] }
   | { type: 'result'; result: SandboxResult }
+  /** A program has connected to the door; `stream` carries its bytes. */
+  | { type: 'connection'; stream: number }
+  /** A connection is broken. */
+  | { type: 'reset'; of: number }
   | SessionReply;

@@ -34,7 +34,14 @@ describe.each(EVERY_LEVEL)('a tool of skill code that hangs at level %s', (isola
 
   it('is ended with its whole sandbox when its time is over, and the next call gets a new sandbox', async () => {
     const runners = await everyRunner();
-    const demand = { runners, allowUnisolated: true, pool: { size: 0 }, skillCode: true, isBusy: () => false };
+    const demand = {
+      runners,
+      allowUnisolated: true,
+      pool: { size: 0 },
+      skillCode: true,
+      network: false,
+      isBusy: () => false,
+    };
     const supply = createSandboxSupply({ ...demand, onFailure: unexpected });
     const leaving = createBackgroundWork(unexpected);
     const limits = sandboxLimits(DEFAULT_LIMITS);

@@ -81,6 +81,20 @@ const LIMIT_FLAGS = {
   },
   'value-size': { limit: 'valueBytes', unit: 'KiB', summary: 'size of the value that the program hands back, as JSON' },
   calls: { limit: 'calls', unit: 'one', summary: 'calls of tools, and of the model', range: { unit: 'calls' } },
+  'network-connections': {
+    limit: 'networkConnections',
+    unit: 'one',
+    summary: 'connections to the network at once; further ones wait',
+    range: { unit: 'connections' },
+  },
+  'network-requests': {
+    limit: 'networkRequests',
+    unit: 'one',
+    summary: 'requests to the network',
+    range: { unit: 'requests' },
+  },
+  'network-in': { limit: 'networkBytesIn', unit: 'MiB', summary: 'size of all answers from the network together' },
+  'network-out': { limit: 'networkBytesOut', unit: 'MiB', summary: 'size of all requests to the network together' },
   'model-timeout': {
     limit: 'modelTimeoutMs',
     unit: 'seconds',

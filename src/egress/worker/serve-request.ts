@@ -1,0 +1,295 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import type { DenialReason } from '../../contracts/network/denial-reasons.ts';
+import { describeRules } from '../rules/describe-rules.ts';
+import { judgeRequest, type NetworkRequest } from '../rules/judge-request.ts';
+import type { CheckedRule } from '../rules/checked-rule.ts';
+import { makeWashTable, type WashTable } from '../secrets/wash-table.ts';
+import { washText } from '../secrets/wash-text.ts';
+import { createWasher } from '../secrets/washer.ts';
+import { answerDenied, answerFault, printable } from './answer-denied.ts';
+import type { JobState } from './job-state.ts';
+import { pairs, passedHeaders } from './passed-headers.ts';
+import { readTarget } from './read-target.ts';
+import type { ProgramRequest, Tunnel } from './serve-connection.ts';
+import { placeSecrets } from './place-secrets.ts';
+import { upstreamFault } from './upstream-fault.ts';
+import type { EgressRow, JobSecret } from './worker-messages.ts';
+
+/** Interim answers of one request; none is passed on. */
+const MOST_INTERIM = 16;
+const OVERRIDES: ReadonlySet<string> = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
+
+/** Options of {@link createRequestServer}. */
+export interface RequestServerOptions {
+  /** The operator's rules. */
+  allow: readonly CheckedRule[];
+  /** Whether the audit works. */
+  isAudited(): boolean;
+  record(state: JobState, row: EgressRow): void;
+}
+
+/** Answers requests of programs: by their hosts, or with a denial. */
+export interface RequestServer {
+  answer(asked: ProgramRequest): void;
+  /** Records a connection without a request. */
+  refuse(state: JobState, tunnel: Tunnel | undefined, what: string): void;
+}
+
+/** A request under way. */
+interface Exchange {
+  state: JobState;
+  request: IncomingMessage;
+  response: ServerResponse;
+  target: NetworkRequest;
+  row: EgressRow;
+  /** Records its end. The first end counts. */
+  finish(status: number | undefined, reason?: EgressRow['reason']): void;
+}
+
+/** Creates the server of the requests of all jobs. */
+export function createRequestServer({ allow, isAudited, record }: RequestServerOptions): RequestServer {
+  const begin = ({ state, request, response }: ProgramRequest, target: NetworkRequest): Exchange => {
+    const started = performance.now();
+    const row = rowOf(target);
+    let isOver = false;
+    const finish: Exchange['finish'] = (status, reason) => {
+      if (isOver) return;
+      isOver = true;
+      state.ongoing.delete(leave);
+      const address = state.addresses.get(originOf(target));
+      record(state, {
+        ...row,
+        ...(address === undefined || row.rule === undefined ? {} : { address }),
+        ...(status === undefined ? {} : { status }),
+        ...(reason === undefined ? {} : { reason }),
+        ms: Math.round(performance.now() - started),
+      });
+    };
+    const leave = (): void => finish(undefined);
+    state.ongoing.add(leave);
+    return { state, request, response, target, row, finish };
+  };
+
+  const deny = ({ state, response, row, finish }: Exchange, reason: DenialReason, what: string): void => {
+    row.reason = reason;
+    const allowed = describeRules(usableRules(state.job.rules, allow));
+    finish(answerDenied(response, { reason, what, allowed }), reason);
+  };
+
+  const forward = (exchange: Exchange): void => {
+    const { state, request, target, row } = exchange;
+    const { job, used } = state;
+    const rules = { job: job.rules, operator: allow };
+    const judged = judgeRequest(rules, target);
+    if ('reason' in judged) return deny(exchange, judged.reason, deniedThing(judged.reason, target));
+    // Some servers take the method from a header.
+    for (const method of overridingMethods(request)) {
+      const other = judgeRequest(rules, { ...target, method });
+      if ('reason' in other) return deny(exchange, other.reason, `${method} in a header`);
+    }
+    row.rule = judged.rule.text;
+    if (!isAudited()) return deny(exchange, 'audit-failed', '');
+    if (used.requests >= job.limits.requests)
+      return deny(exchange, 'quota', `more than ${job.limits.requests} requests`);
+    if (used.bytesIn >= job.limits.bytesIn || used.bytesOut >= job.limits.bytesOut)
+      return deny(exchange, 'quota', 'more bytes');
+    used.requests += 1;
+    const placed = placeSecrets(request, target, job.secrets);
+    row.secrets.push(...placed.used);
+    if (placed.misplaced.length > 0) row.misplaced = placed.misplaced;
+    const table = placed.washed.length === 0 ? undefined : washTableOf(state, placed.washed);
+    const hasBody =
+      request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+    state.agent.dispatch(
+      {
+        origin: originOf(target),
+        path: target.path,
+        method: target.method,
+        headers: placed.headers,
+        body: hasBody ? Readable.from(counted(exchange)) : null,
+      },
+      answerHandler(exchange, table, deny),
+    );
+  };
+
+  return {
+    answer(asked) {
+      const { state, request, tunnel } = asked;
+      const single = new Set(state.job.secrets.map(({ header }) => header));
+      const { target, fault } = readTarget(request, tunnel, single);
+      const exchange = begin(asked, target);
+      if (fault !== undefined) deny(exchange, fault.reason, fault.what);
+      else forward(exchange);
+    },
+    refuse(state, tunnel, what) {
+      const target: NetworkRequest = {
+        scheme: tunnel?.isTls === true ? 'https' : 'http',
+        host: tunnel?.host ?? '',
+        port: tunnel?.port ?? 0,
+        method: '',
+        path: '',
+      };
+      record(state, { ...rowOf(target), reason: 'protocol-refused', detail: printable(what), ms: 0 });
+    },
+  };
+}
+
+function overridingMethods({ rawHeaders }: IncomingMessage): string[] {
+  return [...pairs(rawHeaders)].flatMap(([name, value]) =>
+    OVERRIDES.has(name.toLowerCase()) ? [value.toUpperCase()] : [],
+  );
+}
+
+/** A table takes milliseconds to make, so a job keeps those of its hosts. */
+function washTableOf({ tables }: JobState, secrets: readonly JobSecret[]): WashTable {
+  const key = secrets.map(({ name }) => name).join(' ');
+  const table = tables.get(key) ?? makeWashTable(secrets);
+  tables.set(key, table);
+  return table;
+}
+
+function originOf({ scheme, host, port }: NetworkRequest): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function rowOf({ scheme, host, port, method, path }: NetworkRequest): EgressRow {
+  return {
+    at: new Date().toISOString(),
+    ...(method === '' ? {} : { method: printable(method) }),
+    scheme,
+    host: printable(host),
+    port,
+    ...(path === '' ? {} : { path: printable(path.split('?', 1)[0] ?? '') }),
+    ...{ bytesIn: 0, bytesOut: 0, ms: 0, secrets: [] },
+  };
+}
+
+/** The rules of a job, each with the methods and paths that the operator leaves to it. */
+function usableRules(rules: readonly CheckedRule[], allow: readonly CheckedRule[]): CheckedRule[] {
+  return rules.flatMap((rule) => {
+    const narrower = allow.filter(
+      (given) => given.host === rule.host && given.port === rule.port && given.below === rule.below,
+    );
+    const isOpen = rule.methods === undefined && rule.paths === undefined;
+    return isOpen && narrower.length > 0 ? narrower : [rule];
+  });
+}
+
+/** The part of a request that the reason is about. */
+function deniedThing(reason: DenialReason, target: NetworkRequest): string {
+  const { method, path, scheme, host, port } = target;
+  if (reason === 'host-not-allowed') return host;
+  if (reason === 'port-not-allowed') return `${host}:${port}`;
+  if (reason === 'scheme-not-allowed') return `${scheme}://${host}`;
+  if (reason === 'method-not-allowed') return `${method} ${host}`;
+  return `${host}${path.split('?', 1)[0]}`;
+}
+
+/** The body of a request, within the share of the job. */
+async function* counted({ state, request, row }: Exchange): AsyncGenerator<Buffer> {
+  const { used, job } = state;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    used.bytesOut += chunk.length;
+    row.bytesOut += chunk.length;
+    if (used.bytesOut > job.limits.bytesOut) throw new OverQuota();
+    yield chunk;
+  }
+}
+
+class OverQuota extends Error {
+  override readonly name = 'OverQuota';
+}
+
+/** Writes an answer to the program as it arrives, no faster than the program reads. */
+function answerHandler(
+  exchange: Exchange,
+  table: WashTable | undefined,
+  deny: (exchange: Exchange, reason: DenialReason, what: string) => void,
+): Dispatcher.DispatchHandler {
+  const { state, response, request, target, row, finish } = exchange;
+  const washer = table === undefined ? undefined : createWasher(table);
+  let interim = 0;
+  let control: Dispatcher.DispatchController | undefined;
+  let isOver = false;
+  const abort = (reason: EgressRow['reason'], error = new Error('the exchange is over')): void => {
+    if (isOver) return;
+    isOver = true;
+    finish(response.headersSent ? response.statusCode : undefined, reason);
+    control?.abort(error);
+    response.destroy();
+  };
+  /** Denies an answer that has begun to arrive. */
+  const refuse = (reason: DenialReason, what: string): void => {
+    isOver = true;
+    deny(exchange, reason, what);
+    control?.abort(new Error(reason));
+  };
+  const fail = (error: Error): void => {
+    if (isOver) return;
+    if (error instanceof OverQuota) return refuse('quota', 'more bytes');
+    const reason = upstreamFault(error);
+    if (reason === 'address-blocked') return refuse(reason, target.host);
+    isOver = true;
+    if (response.headersSent) {
+      response.destroy();
+      finish(response.statusCode, reason);
+    } else finish(answerFault(response, reason, target.host), reason);
+  };
+  const write = (chunk: Buffer): void => {
+    if (chunk.length > 0 && !response.write(chunk)) control?.pause();
+  };
+  response.on('drain', () => control?.resume());
+  // The program has left before the end of the answer.
+  response.on('close', () => {
+    if (!response.writableFinished) abort(undefined);
+  });
+
+  return {
+    onRequestStart(controller) {
+      control = controller;
+      if (isOver) controller.abort(new Error('the program has left'));
+    },
+    onResponseStart(controller, status, headers, phrase = '') {
+      if (isOver) return;
+      if (status < 200) {
+        interim += 1;
+        if (status === 101 || interim > MOST_INTERIM) fail(new Error('an answer with too many beginnings'));
+        return;
+      }
+      const raw = (controller.rawHeaders as Buffer[]).map((bytes) => bytes.toString('latin1'));
+      if (table === undefined) {
+        response.sendDate = false;
+        response.writeHead(status, phrase, passedHeaders(raw));
+        return;
+      }
+      const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+      if (status === 206 || encoding !== 'identity') return refuse('response-unscannable', target.host);
+      const wash = (text: string): string => washText(text, table);
+      // The length of the body changes with it; the length of an answer to HEAD is that of no body.
+      const passed = passedHeaders(raw, request.method === 'HEAD' ? [] : ['content-length']);
+      response.sendDate = false;
+      response.writeHead(
+        status,
+        wash(phrase),
+        [...pairs(passed)].flatMap(([name, value]) => [wash(name), wash(value)]),
+      );
+    },
+    onResponseData(_controller, chunk) {
+      if (isOver) return;
+      row.bytesIn += chunk.length;
+      state.used.bytesIn += chunk.length;
+      if (state.used.bytesIn > state.job.limits.bytesIn) return abort('quota');
+      for (const piece of washer?.push(chunk) ?? [chunk]) write(piece);
+    },
+    onResponseEnd() {
+      if (isOver) return;
+      isOver = true;
+      for (const piece of washer?.end() ?? []) write(piece);
+      response.end();
+      finish(response.statusCode);
+    },
+    onResponseError: (_controller, error) => fail(error),
+  };
+}

@@ -1,0 +1,66 @@
+import type { NetworkRow } from '../../contracts/network/result-network.ts';
+import type { CheckedRule } from '../rules/checked-rule.ts';
+import type { HeldSecret } from '../secrets/held-secret.ts';
+import type { AuthorityParts } from '../certificates/create-authority.ts';
+
+/** Limits of one job's network. */
+export interface EgressLimits {
+  requests: number;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+/** A secret of a job, and the hosts that get it. */
+export interface JobSecret extends HeldSecret {
+  hosts: CheckedRule[];
+}
+
+/** A job as the worker knows it. */
+export interface EgressJob {
+  jobId: string;
+  rules: CheckedRule[];
+  secrets: JobSecret[];
+  limits: EgressLimits;
+}
+
+/** Settings of the worker that all jobs share. */
+export interface EgressSettings {
+  /** Path of its socket. */
+  address: string;
+  /** The operator's rules. */
+  allow: CheckedRule[];
+  allowPrivate: readonly string[];
+  /** Certificates that hosts may have besides those of Node, in PEM. */
+  ca: string | undefined;
+  upstreamProxy: string | undefined;
+  /** Whether the host's thread resolves names. */
+  hasLookup: boolean;
+}
+
+/** Bytes of the token that begins each connection and names its job. */
+export const TOKEN_BYTES = 32;
+
+/** Messages of the host's thread. */
+export type ToWorker =
+  /** `authority` is that of a job whose worker has failed: its programs trust it already. */
+  | { type: 'job'; token: string; job: EgressJob; authority: AuthorityParts | undefined }
+  | { type: 'end'; token: string }
+  /** Asks for `synced`, which comes after all rows of ended requests. */
+  | { type: 'sync'; id: number }
+  | { type: 'looked'; id: number; addresses?: { address: string; family: number }[]; error?: string }
+  /** The audit has failed: no further request is made. */
+  | { type: 'refuse' };
+
+/** Messages of the worker. */
+export type FromWorker =
+  | { type: 'ready' }
+  | { type: 'row'; token: string; row: EgressRow }
+  | { type: 'admitted'; token: string; authority: AuthorityParts }
+  | { type: 'ended'; token: string }
+  | { type: 'synced'; id: number }
+  | { type: 'lookup'; id: number; host: string }
+  /** An error that was not expected; all connections were ended. */
+  | { type: 'fault'; message: string };
+
+/** A request at its end. */
+export type EgressRow = Omit<NetworkRow, 'jobId'>;

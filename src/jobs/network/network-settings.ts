@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import * as z from 'zod/mini';
+import type { NetworkOptions, NetworkSecret } from '../../contracts/network/network-options.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import type { CheckedRule } from '../../egress/rules/checked-rule.ts';
+import { parseNetworkRule } from '../../egress/rules/parse-network-rule.ts';
+
+/** A checked secret of the operator, without its value. */
+export interface SecretSettings {
+  source: NetworkSecret;
+  hosts: CheckedRule[];
+  header: string;
+  variable: string;
+}
+
+/** The checked network option of an orchestrator. */
+export interface NetworkSettings {
+  allow: CheckedRule[];
+  secrets: ReadonlyMap<string, SecretSettings>;
+  allowPrivate: readonly string[];
+  ca: string | undefined;
+  lookup: NetworkOptions['lookup'];
+  upstreamProxy: string | undefined;
+  audit: NetworkOptions['audit'];
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+/** Headers whose value decides where a request goes, or where its body ends. */
+const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']);
+
+const aFunction = z.custom((value) => typeof value === 'function', 'must be a function');
+const name = z.string().check(z.regex(NAME, 'must be a name of letters, digits and _'));
+const rule = z.union([z.string(), z.looseObject({ host: z.string() })], 'must be a rule such as "api.example.com"');
+const secretFields = {
+  hosts: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
+  header: z.optional(
+    z.string().check(
+      z.regex(HEADER, 'must be the name of a header'),
+      z.refine((header) => !FRAMING.has(header.toLowerCase()), 'must not be a header that frames the request'),
+    ),
+  ),
+  variable: z.optional(name),
+};
+const secret = z.union(
+  [
+    z.strictObject({ ...secretFields, value: z.string() }),
+    z.strictObject({ ...secretFields, env: name }),
+    z.strictObject({ ...secretFields, file: z.string().check(z.minLength(1)) }),
+    z.strictObject({ ...secretFields, get: aFunction }),
+  ],
+  'must be { value, hosts }, { env, hosts }, { file, hosts } or { get, hosts }',
+);
+
+/** Schema of the network option of an orchestrator. */
+export const networkSchema: z.ZodMiniType<NetworkOptions> = z.strictObject({
+  allow: z.array(rule).check(z.maxLength(1_000)),
+  secrets: z.optional(z.record(name, secret)),
+  caFile: z.optional(z.string().check(z.minLength(1))),
+  allowPrivate: z.optional(z.array(z.string())),
+  lookup: z.optional(aFunction),
+  upstreamProxy: z.optional(
+    z
+      .string()
+      .check(z.refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'must be a URL of http or https')),
+  ),
+  audit: z.optional(aFunction),
+}) as unknown as z.ZodMiniType<NetworkOptions>;
+
+/**
+ * Reads the rules and the certificates of the network option.
+ *
+ * @throws SkillcellError `network.rule-invalid`, `options.invalid` for a file without certificates
+ */
+export function networkSettings(options: NetworkOptions): NetworkSettings {
+  const { allow, secrets = {}, allowPrivate = [], caFile, lookup, upstreamProxy, audit } = options;
+  const read = ([key, source]: [string, NetworkSecret]): [string, SecretSettings] => {
+    const { hosts, header = 'authorization', variable = key } = source;
+    return [key, { source, hosts: hosts.map(parseNetworkRule), header: header.toLowerCase(), variable }];
+  };
+  return {
+    allow: allow.map(parseNetworkRule),
+    secrets: new Map(Object.entries(secrets).map(read)),
+    allowPrivate,
+    ca: caFile === undefined ? undefined : readCertificates(caFile),
+    lookup,
+    upstreamProxy,
+    audit,
+  };
+}
+
+function readCertificates(path: string): string {
+  try {
+    const text = readFileSync(path, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+    throw new Error('it holds no certificate in PEM');
+  } catch (cause) {
+    const message = `Cannot create the orchestrator: network.caFile cannot be used, got ${quotedText(path)} (${(cause as Error).message}).`;
+    throw new SkillcellError('options.invalid', message, { cause });
+  }
+}
