@@ -2,6 +2,8 @@ import { seededRandom, type SeededRandom } from '../chaos/seeded-random.ts';
 import { fuzzArchives } from './fuzz-archives.ts';
 import { fuzzCalls } from './fuzz-calls.ts';
 import { fuzzChannel } from './fuzz-channel.ts';
+import { fuzzConnections } from './fuzz-connections.ts';
+import { fuzzEgress } from './fuzz-egress.ts';
 import { fuzzProgram } from './fuzz-program.ts';
 import { fuzzSchemas } from './fuzz-schemas.ts';
 import { fuzzSessions } from './fuzz-sessions.ts';
@@ -25,6 +27,8 @@ export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
   schemas: fuzzSchemas,
   sessions: fuzzSessions,
   archives: fuzzArchives,
+  connections: fuzzConnections,
+  egress: fuzzEgress,
 };
 
 /** Options of {@link runFuzz}. */
