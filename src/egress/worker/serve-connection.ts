@@ -11,6 +11,8 @@ const HEADER_BYTES = 64 * 1024;
 const IDLE_MS = 60_000;
 /** Milliseconds until a tunnel must have begun. */
 const HANDSHAKE_MS = 10_000;
+/** Requests of one connection that may wait for their answers: few programs send a request before the answer to the last one. */
+const MOST_WAITING = 16;
 /** First byte of a TLS connection: a handshake record. */
 const HANDSHAKE = 0x16;
 /** First bytes of a request: a method is a token, in practice of letters. */
@@ -50,6 +52,8 @@ export interface ConnectionServerOptions {
 interface Connection {
   state: JobState;
   tunnel: Tunnel | undefined;
+  /** Requests without a whole answer. */
+  waiting: number;
 }
 
 /** Creates the server. It listens on nothing: connections are handed in. */
@@ -68,7 +72,19 @@ export function createConnectionServer({ answer, refuse }: ConnectionServerOptio
     requestTimeout: 0,
     headersTimeout: 0,
   });
-  server.on('request', (request, response) => answer({ request, response, ...of(request.socket) }));
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    // The parser goes on to the end of the bytes that had arrived.
+    if (socket.destroyed) return;
+    const connection = of(socket);
+    const { state, tunnel } = connection;
+    connection.waiting += 1;
+    response.on('close', () => (connection.waiting -= 1));
+    if (connection.waiting > MOST_WAITING) {
+      refuse(state, tunnel, 'too many requests before their answers');
+      socket.destroy();
+    } else answer({ request, response, state, tunnel });
+  });
   server.on('connect', (request, socket, head) => void openTunnel(request, socket as Socket, head));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const { state, tunnel } = of(socket);
@@ -99,7 +115,7 @@ export function createConnectionServer({ answer, refuse }: ConnectionServerOptio
     if (socket.destroyed) return;
     const tunnel: Tunnel = { ...place, name: undefined, isTls: first === HANDSHAKE };
     if (tunnel.isTls) return await acceptTls(state, tunnel, socket);
-    if (first !== undefined && LETTER.test(String.fromCharCode(first))) return attach(socket, { state, tunnel });
+    if (first !== undefined && LETTER.test(String.fromCharCode(first))) return attach(socket, state, tunnel);
     refuse(state, tunnel, 'a tunnel that carries neither TLS nor HTTP');
     socket.destroy();
   };
@@ -114,17 +130,17 @@ export function createConnectionServer({ answer, refuse }: ConnectionServerOptio
     secure.on('secure', () => {
       clearTimeout(timer);
       const { servername } = secure as { servername?: string | false };
-      attach(secure, { state, tunnel: { ...tunnel, name: servername === false ? undefined : servername } });
+      attach(secure, state, { ...tunnel, name: servername === false ? undefined : servername });
     });
   };
 
-  const attach = (socket: Socket, connection: Connection): void => {
-    known.set(socket, connection);
+  const attach = (socket: Socket, state: JobState, tunnel: Tunnel | undefined): void => {
+    known.set(socket, { state, tunnel, waiting: 0 });
     socket.setTimeout(IDLE_MS, () => socket.destroy());
     server.emit('connection', socket);
   };
 
-  return { serve: (socket, state) => attach(socket, { state, tunnel: undefined }) };
+  return { serve: (socket, state) => attach(socket, state, undefined) };
 }
 
 /** The first byte of a connection, which stays unread; undefined if none comes in time. */
