@@ -13,6 +13,7 @@ export interface ReadTarget {
   fault?: { reason: DenialReason; what: string };
 }
 
+const VERSIONS: ReadonlySet<string> = new Set(['1.0', '1.1']);
 const ABSOLUTE = /^(https?):\/\/([^/?#]*)([/?].*)?$/is;
 
 /**
@@ -37,6 +38,7 @@ export function readTarget(
   const target = { scheme, host: at.host, port: at.port, method, path } as const;
   const refused = (reason: DenialReason, what: string): ReadTarget => ({ target, fault: { reason, what } });
 
+  if (!VERSIONS.has(request.httpVersion)) return refused('protocol-refused', `HTTP/${request.httpVersion}`);
   if (request.headers.upgrade !== undefined) return refused('protocol-refused', 'an upgrade');
   const twice = ambiguousHeader(rawHeaders, single);
   if (twice !== undefined) return refused('target-ambiguous', `two headers ${twice}`);
