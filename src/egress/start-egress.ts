@@ -25,6 +25,7 @@ const HEAP_MIB = 128;
 /** Settings of the network of one orchestrator. */
 export type EgressOptions = Pick<EgressSettings, 'allow' | 'allowPrivate' | 'ca' | 'upstreamProxy'> & {
   lookup: Lookup | undefined;
+  without?: EgressSettings['without'];
 };
 
 /** Takes the events of one job's network. */
@@ -114,8 +115,8 @@ export function startEgress(options: EgressOptions): Egress {
   const start = async (): Promise<Running> => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), `skillcell-${ownerName(currentOwner())}-egress-`)));
     const address = join(folder, 'socket');
-    const { allow, allowPrivate, ca, upstreamProxy, lookup } = options;
-    const settings = { address, allow, allowPrivate, ca, upstreamProxy, hasLookup: lookup !== undefined };
+    const { allow, allowPrivate, ca, upstreamProxy, lookup, without = [] } = options;
+    const settings = { address, allow, allowPrivate, ca, upstreamProxy, hasLookup: lookup !== undefined, without };
     const worker = new Worker(workerFile(), {
       workerData: settings satisfies EgressSettings,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },

@@ -21,7 +21,10 @@ export async function openConnections(
   const { allowPrivate = [], without = [] } = rules;
   const judge = await createAddressJudge(allowPrivate);
   const connector = (lookup: LookupFunction): buildConnector.connector =>
-    buildConnector({ allowH2: false, lookup, ...(secureContext === undefined ? {} : { secureContext }) });
+    buildConnector({
+      ...{ allowH2: false, lookup, rejectUnauthorized: !without.includes('certificate') },
+      ...(secureContext === undefined ? {} : { secureContext }),
+    });
   return new Agent({
     connect: (options, callback) => void connectChecked({ rules, judge, connector, onConnected }, options, callback),
     maxHeaderSize: without.includes('headers') ? UNLIMITED_HEADER_BYTES : headerBytes,

@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 
 /**
- * Checks of an outgoing request. `form` to `port`: the given address; `resolved` to `connected`: the addresses of its host; `redirects` and
- * `downgrade`: redirects; the others: the answer.
+ * Checks of an outgoing request. `form` to `port`: the given address; `resolved` to `connected`: the addresses of its host; `certificate`:
+ * its own; `redirects` and `downgrade`: redirects; the others: the answer.
  */
 export type OutgoingCheck =
   | 'form'
@@ -12,6 +12,7 @@ export type OutgoingCheck =
   | 'resolved'
   | 'pinned'
   | 'connected'
+  | 'certificate'
   | 'redirects'
   | 'downgrade'
   | 'headers'

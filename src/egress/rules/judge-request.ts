@@ -3,6 +3,7 @@ import { canonicalHost, hostText } from './canonical-host.ts';
 import type { CheckedRule } from './checked-rule.ts';
 import { isMethod } from './is-method.ts';
 import { matchesPath } from './matches-path.ts';
+import type { NetworkGate } from './network-gate.ts';
 import { normalPath, withoutQuery } from './normal-path.ts';
 import { targetAmbiguity } from './target-ambiguity.ts';
 
@@ -10,6 +11,8 @@ import { targetAmbiguity } from './target-ambiguity.ts';
 export interface NetworkRules {
   job: readonly CheckedRule[];
   operator: readonly CheckedRule[];
+  /** Gates to leave out. */
+  without?: readonly NetworkGate[];
 }
 
 /** Target of a connection. */
@@ -59,18 +62,20 @@ export function judgeRequest(
 ): { rule: CheckedRule } | { reason: DenialReason } {
   const path = normalPath(withoutQuery(request.path));
   const passed = passGates(rules, REQUEST_GATES, { ...request, path });
-  return 'rule' in passed && targetAmbiguity(request.path) !== undefined ? { reason: 'target-ambiguous' } : passed;
+  const isClear = rules.without?.includes('target-ambiguous') === true || targetAmbiguity(request.path) === undefined;
+  return 'reason' in passed || isClear ? passed : { reason: 'target-ambiguous' };
 }
 
 /** Each gate keeps the rules that pass it and all gates before. */
 function passGates<T extends NetworkTarget>(
-  { job, operator }: NetworkRules,
+  { job, operator, without = [] }: NetworkRules,
   gates: readonly Gate<T>[],
   request: T,
 ): { rule: CheckedRule } | { reason: DenialReason } {
   const isCanonical = canonicalHost(hostText(request.host)) === request.host;
-  let [left, leftOfOperator] = isCanonical ? [job, operator] : [[], []];
+  let [left, leftOfOperator] = isCanonical ? [job, without.includes('operator') ? job : operator] : [[], []];
   for (const [reason, passes] of gates) {
+    if (without.includes(reason)) continue;
     left = left.filter((rule) => passes(rule, request));
     leftOfOperator = leftOfOperator.filter((rule) => passes(rule, request));
     if (left.length === 0 || leftOfOperator.length === 0) return { reason };

@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { openConnections } from '../../outgoing/checked-connections.ts';
-import type { Lookup } from '../../outgoing/outgoing-rules.ts';
+import type { Lookup, OutgoingCheck } from '../../outgoing/outgoing-rules.ts';
 import { type Authority, type AuthorityParts, createAuthority } from '../certificates/create-authority.ts';
 import type { JobState } from './job-state.ts';
 import { createConnectionServer } from './serve-connection.ts';
@@ -30,10 +30,11 @@ void begin();
 async function begin(): Promise<void> {
   const requests = createRequestServer({
     allow: settings.allow,
+    without: settings.without,
     isAudited: () => isAudited,
     record: ({ token }, row) => tell({ type: 'row', token, row }),
   });
-  const connections = createConnectionServer(requests);
+  const connections = createConnectionServer({ ...requests, without: settings.without });
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);
     void readToken(socket).then((token) => {
@@ -118,7 +119,7 @@ function leave({ ongoing, sockets }: JobState): void {
 }
 
 async function openAgent(onConnected: (origin: string, address: string) => void): Promise<Dispatcher> {
-  const { allowPrivate, ca, hasLookup, upstreamProxy } = settings;
+  const { allowPrivate, ca, hasLookup, upstreamProxy, without } = settings;
   const trusted = ca === undefined ? undefined : [...rootCertificates, ca];
   if (upstreamProxy !== undefined) {
     const { ProxyAgent } = await import('undici');
@@ -126,7 +127,9 @@ async function openAgent(onConnected: (origin: string, address: string) => void)
     const limits = { maxHeaderSize: HEADER_BYTES, headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS };
     return new ProxyAgent({ uri: upstreamProxy, proxyTunnel: true, ...requestTls, ...limits });
   }
-  const rules = { allowPrivate, ...(hasLookup ? { lookup: askHost } : {}) };
+  // Its gates among ours are those with the names of its checks.
+  const checks = without as readonly OutgoingCheck[];
+  const rules = { allowPrivate, without: checks, ...(hasLookup ? { lookup: askHost } : {}) };
   const secureContext = trusted === undefined ? undefined : createSecureContext({ ca: trusted });
   return await openConnections(rules, { headerBytes: HEADER_BYTES, idleMs: IDLE_MS, secureContext, onConnected });
 }

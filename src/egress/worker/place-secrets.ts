@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { NetworkRequest } from '../rules/judge-request.ts';
+import type { NetworkGate } from '../rules/network-gate.ts';
 import { judgeTarget } from '../rules/judge-request.ts';
 import { namesIn } from '../secrets/names-in.ts';
 import { swapSecrets } from '../secrets/swap-secrets.ts';
@@ -21,13 +22,23 @@ export interface PlacedSecrets {
 /** An answer that cannot be searched: a part of a body, or an encoded one. */
 const UNSEARCHABLE = ['accept-encoding', 'range', 'if-range'];
 
+const HOST_GATES: readonly NetworkGate[] = ['host-not-allowed', 'port-not-allowed'];
+const TLS_GATES: readonly NetworkGate[] = ['scheme-not-allowed', 'port-not-allowed'];
+
 /** Replaces the placeholders of secrets in a request, each in its own header and for its own hosts over verified TLS. */
 export function placeSecrets(
   request: IncomingMessage,
   target: NetworkRequest,
   secrets: readonly JobSecret[],
+  without: readonly NetworkGate[],
 ): PlacedSecrets {
-  const washed = secrets.filter(({ hosts }) => judgeTarget({ job: hosts, operator: hosts }, target) === undefined);
+  const gates = [
+    ...(without.includes('secret-hosts') ? HOST_GATES : []),
+    ...(without.includes('secret-tls') ? TLS_GATES : []),
+  ];
+  const washed = secrets.filter(
+    ({ hosts }) => judgeTarget({ job: hosts, operator: hosts, without: gates }, target) === undefined,
+  );
   const headers = passedHeaders(request.rawHeaders, [
     'host',
     'expect',
@@ -38,7 +49,7 @@ export function placeSecrets(
   const used = new Set<string>();
   const misplaced = new Set(namesIn(target.path, secrets));
   const placed = [...pairs(headers)].flatMap(([name, value]) => {
-    const own = washed.filter(({ header }) => header === name.toLowerCase());
+    const own = washed.filter(({ header }) => header === name.toLowerCase() || without.includes('secret-header'));
     const swapped = swapSecrets(value, own);
     swapped.used.forEach((secret) => used.add(secret));
     namesIn(swapped.value, secrets).forEach((secret) => misplaced.add(secret));

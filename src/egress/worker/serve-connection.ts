@@ -2,11 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { DEFAULT_PORTS } from '../rules/checked-rule.ts';
+import type { NetworkGate } from '../rules/network-gate.ts';
 import { readAuthority } from '../rules/read-authority.ts';
 import type { JobState } from './job-state.ts';
 
 /** Most bytes of the headers of a request. */
 const HEADER_BYTES = 64 * 1024;
+const UNLIMITED_HEADER_BYTES = 1024 * 1024;
 /** Milliseconds without a byte until a connection ends. */
 const IDLE_MS = 60_000;
 /** Milliseconds until a tunnel must have begun. */
@@ -44,6 +46,8 @@ export interface ConnectionServer {
 
 /** Options of {@link createConnectionServer}. */
 export interface ConnectionServerOptions {
+  /** Gates to leave out. */
+  without: readonly NetworkGate[];
   answer(asked: ProgramRequest): void;
   /** Records a connection that carries no request that could be answered. */
   refuse(state: JobState, tunnel: Tunnel | undefined, what: string): void;
@@ -57,7 +61,7 @@ interface Connection {
 }
 
 /** Creates the server. It listens on nothing: connections are handed in. */
-export function createConnectionServer({ answer, refuse }: ConnectionServerOptions): ConnectionServer {
+export function createConnectionServer({ without, answer, refuse }: ConnectionServerOptions): ConnectionServer {
   const known = new WeakMap<object, Connection>();
   const of = (socket: object): Connection => {
     const connection = known.get(socket);
@@ -65,7 +69,8 @@ export function createConnectionServer({ answer, refuse }: ConnectionServerOptio
     return connection;
   };
   const server: Server = createServer({
-    maxHeaderSize: HEADER_BYTES,
+    maxHeaderSize: without.includes('headers') ? UNLIMITED_HEADER_BYTES : HEADER_BYTES,
+    insecureHTTPParser: without.includes('strict-http'),
     // Requests are checked with all their headers.
     requireHostHeader: false,
     keepAliveTimeout: IDLE_MS,
@@ -80,7 +85,7 @@ export function createConnectionServer({ answer, refuse }: ConnectionServerOptio
     const { state, tunnel } = connection;
     connection.waiting += 1;
     response.on('close', () => (connection.waiting -= 1));
-    if (connection.waiting > MOST_WAITING) {
+    if (connection.waiting > MOST_WAITING && !without.includes('pipeline')) {
       refuse(state, tunnel, 'too many requests before their answers');
       socket.destroy();
     } else answer({ request, response, state, tunnel });
@@ -98,7 +103,7 @@ export function createConnectionServer({ answer, refuse }: ConnectionServerOptio
     const { state, tunnel: outer } = of(request.socket);
     const place = readAuthority(request.url ?? '', DEFAULT_PORTS.https);
     const fault =
-      outer !== undefined
+      outer !== undefined && !without.includes('protocol-refused')
         ? 'a tunnel inside a tunnel'
         : place === undefined
           ? 'a tunnel to a place that can be read in two ways'

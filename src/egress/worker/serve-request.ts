@@ -5,6 +5,7 @@ import type { DenialReason } from '../../contracts/network/denial-reasons.ts';
 import { describeRules } from '../rules/describe-rules.ts';
 import { judgeRequest, type NetworkRequest } from '../rules/judge-request.ts';
 import type { CheckedRule } from '../rules/checked-rule.ts';
+import type { NetworkGate } from '../rules/network-gate.ts';
 import { makeWashTable, type WashTable } from '../secrets/wash-table.ts';
 import { washText } from '../secrets/wash-text.ts';
 import { createWasher } from '../secrets/washer.ts';
@@ -25,6 +26,8 @@ const OVERRIDES: ReadonlySet<string> = new Set(['x-http-method', 'x-http-method-
 export interface RequestServerOptions {
   /** The operator's rules. */
   allow: readonly CheckedRule[];
+  /** Gates to leave out. */
+  without: readonly NetworkGate[];
   /** Whether the audit works. */
   isAudited(): boolean;
   record(state: JobState, row: EgressRow): void;
@@ -49,7 +52,8 @@ interface Exchange {
 }
 
 /** Creates the server of the requests of all jobs. */
-export function createRequestServer({ allow, isAudited, record }: RequestServerOptions): RequestServer {
+export function createRequestServer({ allow, without, isAudited, record }: RequestServerOptions): RequestServer {
+  const holds = (gate: NetworkGate): boolean => !without.includes(gate);
   const begin = ({ state, request, response }: ProgramRequest, target: NetworkRequest): Exchange => {
     const started = performance.now();
     const row = rowOf(target);
@@ -81,7 +85,7 @@ export function createRequestServer({ allow, isAudited, record }: RequestServerO
   const forward = (exchange: Exchange): void => {
     const { state, request, target, row } = exchange;
     const { job, used } = state;
-    const rules = { job: job.rules, operator: allow };
+    const rules = { job: job.rules, operator: allow, without };
     const judged = judgeRequest(rules, target);
     if ('reason' in judged) return deny(exchange, judged.reason, deniedThing(judged.reason, target));
     // Some servers take the method from a header.
@@ -90,16 +94,14 @@ export function createRequestServer({ allow, isAudited, record }: RequestServerO
       if ('reason' in other) return deny(exchange, other.reason, `${method} in a header`);
     }
     row.rule = judged.rule.text;
-    if (!isAudited()) return deny(exchange, 'audit-failed', '');
-    if (used.requests >= job.limits.requests)
-      return deny(exchange, 'quota', `more than ${job.limits.requests} requests`);
-    if (used.bytesIn >= job.limits.bytesIn || used.bytesOut >= job.limits.bytesOut)
-      return deny(exchange, 'quota', 'more bytes');
+    if (!isAudited() && holds('audit-failed')) return deny(exchange, 'audit-failed', '');
+    const spent = holds('quota') ? spentShare(state) : undefined;
+    if (spent !== undefined) return deny(exchange, 'quota', spent);
     used.requests += 1;
-    const placed = placeSecrets(request, target, job.secrets);
+    const placed = placeSecrets(request, target, job.secrets, without);
     row.secrets.push(...placed.used);
     if (placed.misplaced.length > 0) row.misplaced = placed.misplaced;
-    const table = placed.washed.length === 0 ? undefined : washTableOf(state, placed.washed);
+    const table = placed.washed.length === 0 || !holds('wash') ? undefined : washTableOf(state, placed.washed);
     const hasBody =
       request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
     state.agent.dispatch(
@@ -108,9 +110,9 @@ export function createRequestServer({ allow, isAudited, record }: RequestServerO
         path: target.path,
         method: target.method,
         headers: placed.headers,
-        body: hasBody ? Readable.from(counted(exchange)) : null,
+        body: hasBody ? Readable.from(counted(exchange, holds('quota'))) : null,
       },
-      answerHandler(exchange, table, deny),
+      answerHandler(exchange, { table, holds, deny }),
     );
   };
 
@@ -120,7 +122,7 @@ export function createRequestServer({ allow, isAudited, record }: RequestServerO
       const single = new Set(state.job.secrets.map(({ header }) => header));
       const { target, fault } = readTarget(request, tunnel, single);
       const exchange = begin(asked, target);
-      if (fault !== undefined) deny(exchange, fault.reason, fault.what);
+      if (fault !== undefined && holds(fault.reason)) deny(exchange, fault.reason, fault.what);
       else forward(exchange);
     },
     refuse(state, tunnel, what) {
@@ -134,6 +136,12 @@ export function createRequestServer({ allow, isAudited, record }: RequestServerO
       record(state, { ...rowOf(target), reason: 'protocol-refused', detail: printable(what), ms: 0 });
     },
   };
+}
+
+/** The part of its share that a job has used up. */
+function spentShare({ job: { limits }, used }: JobState): string | undefined {
+  if (used.requests >= limits.requests) return `more than ${limits.requests} requests`;
+  return used.bytesIn >= limits.bytesIn || used.bytesOut >= limits.bytesOut ? 'more bytes' : undefined;
 }
 
 function overridingMethods({ rawHeaders }: IncomingMessage): string[] {
@@ -188,12 +196,12 @@ function deniedThing(reason: DenialReason, target: NetworkRequest): string {
 }
 
 /** The body of a request, within the share of the job. */
-async function* counted({ state, request, row }: Exchange): AsyncGenerator<Buffer> {
+async function* counted({ state, request, row }: Exchange, isLimited: boolean): AsyncGenerator<Buffer> {
   const { used, job } = state;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     used.bytesOut += chunk.length;
     row.bytesOut += chunk.length;
-    if (used.bytesOut > job.limits.bytesOut) throw new OverQuota();
+    if (isLimited && used.bytesOut > job.limits.bytesOut) throw new OverQuota();
     yield chunk;
   }
 }
@@ -202,12 +210,14 @@ class OverQuota extends Error {
   override readonly name = 'OverQuota';
 }
 
+interface AnswerRules {
+  table: WashTable | undefined;
+  holds(gate: NetworkGate): boolean;
+  deny(exchange: Exchange, reason: DenialReason, what: string): void;
+}
+
 /** Writes an answer to the program as it arrives, no faster than the program reads. */
-function answerHandler(
-  exchange: Exchange,
-  table: WashTable | undefined,
-  deny: (exchange: Exchange, reason: DenialReason, what: string) => void,
-): Dispatcher.DispatchHandler {
+function answerHandler(exchange: Exchange, { table, holds, deny }: AnswerRules): Dispatcher.DispatchHandler {
   const { state, response, request, target, row, finish } = exchange;
   const washer = table === undefined ? undefined : createWasher(table);
   let interim = 0;
@@ -255,7 +265,8 @@ function answerHandler(
       if (isOver) return;
       if (status < 200) {
         interim += 1;
-        if (status === 101 || interim > MOST_INTERIM) fail(new Error('an answer with too many beginnings'));
+        if ((status === 101 || interim > MOST_INTERIM) && holds('interim'))
+          fail(new Error('an answer with too many beginnings'));
         return;
       }
       const raw = (controller.rawHeaders as Buffer[]).map((bytes) => bytes.toString('latin1'));
@@ -265,7 +276,8 @@ function answerHandler(
         return;
       }
       const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-      if (status === 206 || encoding !== 'identity') return refuse('response-unscannable', target.host);
+      if ((status === 206 || encoding !== 'identity') && holds('response-unscannable'))
+        return refuse('response-unscannable', target.host);
       const wash = (text: string): string => washText(text, table);
       // The length of the body changes with it; the length of an answer to HEAD is that of no body.
       const passed = passedHeaders(raw, request.method === 'HEAD' ? [] : ['content-length']);
@@ -280,7 +292,7 @@ function answerHandler(
       if (isOver) return;
       row.bytesIn += chunk.length;
       state.used.bytesIn += chunk.length;
-      if (state.used.bytesIn > state.job.limits.bytesIn) return abort('quota');
+      if (state.used.bytesIn > state.job.limits.bytesIn && holds('quota')) return abort('quota');
       for (const piece of washer?.push(chunk) ?? [chunk]) write(piece);
     },
     onResponseEnd() {

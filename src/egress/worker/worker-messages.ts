@@ -1,5 +1,6 @@
 import type { NetworkRow } from '../../contracts/network/result-network.ts';
 import type { CheckedRule } from '../rules/checked-rule.ts';
+import type { NetworkGate } from '../rules/network-gate.ts';
 import type { HeldSecret } from '../secrets/held-secret.ts';
 import type { AuthorityParts } from '../certificates/create-authority.ts';
 
@@ -35,6 +36,8 @@ export interface EgressSettings {
   upstreamProxy: string | undefined;
   /** Whether the host's thread resolves names. */
   hasLookup: boolean;
+  /** Gates to leave out, for tests of their purpose. */
+  without: readonly NetworkGate[];
 }
 
 /** Bytes of the token that begins each connection and names its job. */
