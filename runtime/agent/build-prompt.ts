@@ -1,6 +1,7 @@
 import { REQUEST_TAG } from './read-request.ts';
 import type { ToolDeclarations, ToolDescription } from '../../src/contracts/jobs/globals.ts';
 import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
+import { networkSentences, type ToldNetwork } from '../../src/contracts/network/told-network.ts';
 import type { InstalledPackages } from '../languages/installed-packages.ts';
 import { compareCodePoints, oneLine } from '../../src/skills/text/text.ts';
 
@@ -25,6 +26,8 @@ export interface PromptInput {
   declarations?: ToolDeclarations | undefined;
   /** JSON schema of the value that the program must return. */
   value?: Record<string, unknown> | undefined;
+  /** The network of the program; absent without one. */
+  network?: ToldNetwork | undefined;
 }
 
 /** The two texts at the start of a conversation. */
@@ -52,7 +55,7 @@ export function buildPrompt(input: PromptInput): Prompt {
   return { system: systemPrompt(input), user: userPrompt(input) };
 }
 
-function systemPrompt({ instructionBlock, language, installed, tools, requests = 0 }: PromptInput): string {
+function systemPrompt({ instructionBlock, language, installed, tools, requests = 0, network }: PromptInput): string {
   const { guide } = language;
   const tag = language.codeTags[0]?.[0] ?? language.name;
   const sections = [
@@ -73,7 +76,7 @@ function systemPrompt({ instructionBlock, language, installed, tools, requests =
       ...languageRules(language, installed).map((rule) => `- ${rule}`),
       '- Read input files by the relative paths that the user lists. Let the program find out what is in them (header, delimiter, units, missing values) instead of assuming it, and stream what is large: time and memory are limited.',
       `- Write every output below the folder that ${guide.outputFolder} names, under exactly the names asked for. The folder exists; make subfolders yourself. Files elsewhere are lost.`,
-      '- There is no network, nothing can be installed, and no other program answers.',
+      ...networkRules(network).map((rule) => `- ${rule}`),
       '- Print a short summary of what was found and written to standard output.',
       `- ${guide.value}`,
       ...(tools.length > 0 && guide.tools !== undefined ? [`- ${guide.tools}`] : []),
@@ -93,6 +96,11 @@ function systemPrompt({ instructionBlock, language, installed, tools, requests =
     .map((lines) => `${lines.join('\n')}\n`)
     .join('\n');
   return instructionBlock === '' ? text : `${text}\n${instructionBlock}`;
+}
+
+function networkRules(network: ToldNetwork | undefined): string[] {
+  if (network === undefined) return ['There is no network, nothing can be installed, and no other program answers.'];
+  return [...networkSentences(network), 'Nothing can be installed.'];
 }
 
 function languageRules(

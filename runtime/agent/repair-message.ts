@@ -46,6 +46,12 @@ export function repairMessage(run: RunOutcome, aliases: readonly PathAlias[] = [
       wrapData('calls', run.effects.map(oneLine).join('\n')),
     );
   }
+  if (run.denials !== undefined && run.denials.length > 0) {
+    parts.push(
+      'The rules of the network denied these requests; the same request is denied again:',
+      wrapData('network', run.denials.map(oneLine).join('\n')),
+    );
+  }
   parts.push('Find the cause, and give the whole corrected program in one fenced code block.');
   return `${parts.join('\n\n')}\n`;
 }

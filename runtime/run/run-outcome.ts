@@ -9,6 +9,8 @@ export interface RunOutcome extends Pick<
 > {
   /** Calls that had an effect in this or an earlier run, one a line. */
   effects?: string[];
+  /** Requests of this run that the rules of the network denied, a line a kind. */
+  denials?: string[];
   /** Declared outputs that are not delivered. */
   missing: readonly MissingOutput[];
   /** Milliseconds from the start of user code to the end of its last process. */

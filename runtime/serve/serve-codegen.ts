@@ -58,6 +58,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     requests: codegen.requests,
     declarations: codegen.declarations,
     value: codegen.value,
+    network: job.network,
     maxAttempts: codegen.maxAttempts,
     dryRun: codegen.dryRun,
     pathAliases: [
@@ -102,7 +103,8 @@ async function judgedByHost(run: RunOutcome, around: JobSurroundings): Promise<R
   const { globals, canceled } = around;
   try {
     const judged = globals.JOB.codegen?.value === undefined ? run : await withValueJudged(run, around);
-    return globals.TOOLS.length === 0 ? judged : await withEffects(judged, around);
+    const told = globals.JOB.network === undefined ? judged : await withDenials(judged, around);
+    return globals.TOOLS.length === 0 ? told : await withEffects(told, around);
   } catch (error) {
     if (!canceled.aborted) throw error;
     return run.outcome === 'succeeded' ? { ...run, ...unfinished(around, error as Error) } : run;
@@ -124,6 +126,13 @@ async function withEffects(run: RunOutcome, { calls, canceled }: JobSurroundings
   if (run.outcome === 'succeeded') return run;
   const reply = await withinDeadline(calls.call('host', 'effects', null), { signal: canceled });
   return reply.ok ? { ...run, effects: reply.value as string[] } : run;
+}
+
+/** Adds to a run that is repaired the requests that the rules of its network denied. */
+async function withDenials(run: RunOutcome, { calls, canceled }: JobSurroundings): Promise<RunOutcome> {
+  if (run.outcome === 'succeeded' && run.missing.length === 0) return run;
+  const reply = await withinDeadline(calls.call('host', 'denials', null), { signal: canceled });
+  return reply.ok ? { ...run, denials: reply.value as string[] } : run;
 }
 
 async function faultOf(value: unknown, calls: CallPort, signal: AbortSignal): Promise<string | undefined> {

@@ -3,7 +3,10 @@ import type { Tool } from '../tools/define/tool.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { findLanguage } from '../languages/languages.ts';
 import { toolPatterns } from '../jobs/request/asked-tools.ts';
+import { networkOfJobs } from '../jobs/network/network-port.ts';
+import { SANDBOX_PORT, type HostedSession } from '../jobs/session/sandbox-port.ts';
 import { skillSource } from '../jobs/request/skill-source.ts';
+import type { ToldNetwork } from '../contracts/network/told-network.ts';
 import { createDisclosureTools } from '../tools/agent/disclosure-tools.ts';
 import type { Orchestrator } from '../jobs/orchestrator.ts';
 import { createJobCodeRunner } from './run-code/job-code-runner.ts';
@@ -30,7 +33,7 @@ import { createSkillTools } from './skill-tools.ts';
  * @param orchestrator runs the programs; its `approve` is asked for calls of tools with `needsApproval`; the SDK's `toolApproval` does not apply to them
  * @param options options of the programs, and of the output for the model
  * @returns the tools, for `generateText`, `streamText` and agents
- * @throws SkillcellError `options.invalid`
+ * @throws SkillcellError `options.invalid`, or as a job for its network
  * @example
  * ```ts
  * import { generateText, tool } from 'ai';
@@ -73,6 +76,7 @@ export function createSandboxTools(orchestrator: Orchestrator, options: SandboxT
     runner: inSession ?? createJobCodeRunner(orchestrator, settings),
     language,
     inSession: inSession !== undefined,
+    network: networkOf(orchestrator, settings),
     hasSkills: settings.skills.length > 0,
     toolBudgetTokens,
     approval: settings.approval,
@@ -95,6 +99,13 @@ function sessionRunner(orchestrator: Orchestrator, settings: SandboxToolsSetting
   return session === true
     ? createSessionCodeRunner(orchestrator, settings)
     : createGivenSessionRunner(session, settings);
+}
+
+/** A given session has its own network. */
+function networkOf(orchestrator: Orchestrator, settings: SandboxToolsSettings): ToldNetwork | undefined {
+  const { session } = settings;
+  if (typeof session === 'boolean') return networkOfJobs(orchestrator, settings);
+  return (session as Partial<HostedSession>)[SANDBOX_PORT]?.network;
 }
 
 /** Tools that programs may call besides the bound ones, as far as they are known before there is a job. */

@@ -8,12 +8,16 @@ export function jobOptions({
   files,
   env,
   limits,
-}: SandboxToolsOptions): Pick<JobOptions, 'runner' | 'isolation' | 'files' | 'env' | 'limits'> {
+  network,
+  secrets,
+}: SandboxToolsOptions): Pick<JobOptions, 'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'network' | 'secrets'> {
   return {
     ...(runner === undefined ? {} : { runner }),
     ...(isolation === undefined ? {} : { isolation }),
     ...(files === undefined ? {} : { files }),
     ...(env === undefined ? {} : { env }),
     ...(limits === undefined ? {} : { limits }),
+    ...(network === undefined ? {} : { network }),
+    ...(secrets === undefined ? {} : { secrets }),
   };
 }

@@ -16,7 +16,7 @@ const DEFAULT_OUTPUT_CHARACTERS = 16_000;
 /** Options of `createSandboxTools`. Options of jobs apply to each program. */
 export interface SandboxToolsOptions extends Pick<
   JobOptions,
-  'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'context'
+  'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'network' | 'secrets' | 'context'
 > {
   /** Language of programs. @default 'javascript' */
   language?: Language;
@@ -53,17 +53,20 @@ export type SandboxToolsSettings = SandboxToolsOptions &
     >
   >;
 
-const { runner, isolation, files, env, limits, tools, context } = jobFields;
+const { runner, isolation, files, env, limits, network, secrets, tools, context } = jobFields;
 const whole = z.optional(z.number().check(z.int(), z.minimum(200), z.maximum(1_000_000)));
 const isSession = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, 'run') === 'function';
 
 const ACTION = 'create tools of a sandbox';
 /** Options that a session has from its opening on. */
-const OF_SESSION = ['runner', 'isolation', 'files', 'env', 'limits', 'context', 'tools', 'skills', 'approval'] as const;
+const OF_SESSION = [
+  ...(['runner', 'isolation', 'files', 'env', 'limits', 'network', 'secrets'] as const),
+  ...(['context', 'tools', 'skills', 'approval'] as const),
+];
 
 const optionsSchema = z.strictObject({
-  ...{ runner, isolation, files, env, limits, tools, context },
+  ...{ runner, isolation, files, env, limits, network, secrets, tools, context },
   language: z.optional(languageSchema),
   skills: z.optional(z.array(z.string())),
   consumer: z.optional(consumerSchema),

@@ -19,6 +19,8 @@ import { openJobJournal, type JobJournal } from './journal/job-journal.ts';
 import { createJobQueue } from './supply/job-queue.ts';
 import { invalid, type JobRequest } from './request/job-schema.ts';
 import type { JobStream, Orchestrator, OrchestratorOptions } from './orchestrator.ts';
+import { checkJobNetwork } from './network/job-network.ts';
+import { NETWORK_PORT, type NetworkPort } from './network/network-port.ts';
 import { readSettings, type OrchestratorSettings } from './request/orchestrator-settings.ts';
 import { startRegularSweep } from './regular-sweep.ts';
 import { createSandboxSupply } from './supply/sandbox-supply.ts';
@@ -91,7 +93,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     return generation;
   };
 
-  const orchestrator: Orchestrator = {
+  const orchestrator: Orchestrator & NetworkPort = {
     skills: settings.skills,
     tools: host.tools,
     exec: (given) => run({ ...given, kind: 'exec' }),
@@ -110,6 +112,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     },
     readArtifact: readArtifact(host.artifacts),
     artifact: (jobId, path) => Readable.from([host.artifacts.take(jobId, path)]),
+    [NETWORK_PORT]: (asked) => checkJobNetwork(asked, settings.network)?.told,
     warm: () => host.supply.filled(),
     poolMetrics: () => host.supply.metrics(),
     probe: async () => (await Promise.all(runners.map((runner) => runner.probe()))).flat(),

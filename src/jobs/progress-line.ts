@@ -30,6 +30,7 @@ export function progressLine(event: JobEvent): string | undefined {
     case 'code':
     case 'run':
     case 'output':
+    case 'network':
     case 'result':
     case 'finished':
     case 'faulted':

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { fromSdkTools, type SdkTools, unexecutable } from '../../tools/define/sdk-tools.ts';
 import type { Tool as OurTool } from '../../tools/define/tool.ts';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
+import { networkSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
 import type { LanguageDefinition } from '../../contracts/jobs/language.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { toolsSchema } from '../../jobs/request/tools-schema.ts';
@@ -18,6 +19,7 @@ interface RunCodeDescription {
   language: LanguageDefinition;
   /** Whether programs run in one session. */
   inSession: boolean;
+  network: ToldNetwork | undefined;
   hasSkills: boolean;
   hasTools: boolean;
 }
@@ -27,6 +29,8 @@ export interface RunCodeToolOptions {
   runner: CodeRunner;
   language: LanguageDefinition;
   inSession: boolean;
+  /** The network of programs; undefined without one. */
+  network: ToldNetwork | undefined;
   hasSkills: boolean;
   toolBudgetTokens: number;
   /** `always`: each call of a bound tool needs an approval, whatever the tool says. */
@@ -48,13 +52,13 @@ export function createRunCodeTool(options: RunCodeToolOptions): SandboxTools['ru
 }
 
 function bound(options: RunCodeToolOptions, given: ToolSet): Tool<RunCodeInput, RunOutput> {
-  const { runner, language, inSession, hasSkills, toolBudgetTokens } = options;
+  const { runner, language, inSession, network, hasSkills, toolBudgetTokens } = options;
   const tools = options.approval === 'always' ? withApproval(given) : given;
   const ours = requireOurs(tools, language);
   runner.requireBindable(tools);
   options.onBind(ours.map(({ id }) => id));
   const all = [...options.tools, ...ours];
-  const description = runCodeDescription({ language, inSession, hasSkills, hasTools: all.length > 0 });
+  const description = runCodeDescription({ language, inSession, network, hasSkills, hasTools: all.length > 0 });
   const declared = declareTools(all, language, toolBudgetTokens);
   const program = `The whole program, in ${language.title}.`;
   const isLate = declared instanceof Promise;
@@ -113,7 +117,7 @@ function modelOutput({ output }: { output: RunOutput }): ModelOutput {
 }
 
 /** Describes `run_code` and the rules for programs to a model. */
-function runCodeDescription({ language, inSession, hasSkills, hasTools }: RunCodeDescription): string {
+function runCodeDescription({ language, inSession, network, hasSkills, hasTools }: RunCodeDescription): string {
   const { title, guide, installed } = language;
   const rules = guide.rules.map((rule) => rule.replace('{version}', installed?.version ?? ''));
   return [
@@ -122,13 +126,18 @@ function runCodeDescription({ language, inSession, hasSkills, hasTools }: RunCod
       ? 'All programs run in one session, one after the other: what one defines, and its files, are there for the next.'
       : 'Each program starts anew: nothing of an earlier one is there.',
     ...rules.map((rule) => `- ${rule}`),
-    '- There is no network, and nothing can be installed.',
+    ...networkRules(network).map((rule) => `- ${rule}`),
     `- Files that are to be kept go below the folder that ${guide.outputFolder} names.`,
     `- ${guide.value}`,
     ...(inSession ? ['- Else the value of the last expression is the result.'] : []),
     ...(hasTools && guide.tools !== undefined ? [`- ${guide.tools}`] : []),
     ...(hasSkills ? [`- ${guide.skillFiles}`] : []),
   ].join('\n');
+}
+
+function networkRules(network: ToldNetwork | undefined): string[] {
+  if (network === undefined) return ['There is no network, and nothing can be installed.'];
+  return [...networkSentences(network), 'Nothing can be installed.'];
 }
 
 /**

@@ -3,6 +3,7 @@ import type { JobKind } from './result.ts';
 import type { SkillVariant, SourceRow } from '../skills/skill.ts';
 import type { Language } from './language.ts';
 import type { JobLimits } from './limits.ts';
+import type { ToldNetwork } from '../network/told-network.ts';
 
 /** A tool that sandboxed code may call through the broker. `input` is a JSON schema. */
 export interface ToolDescription {
@@ -22,7 +23,7 @@ export interface ToolDeclarations {
 }
 
 /** The network of a job as the sandbox sees it. */
-export interface SandboxNetwork {
+export interface SandboxNetwork extends ToldNetwork {
   /** Certificate of the authority of all certificates that programs get to see, in PEM. */
   authority: string;
   /** Most connections at once. */

@@ -6,6 +6,7 @@ import { describeRules } from '../rules/describe-rules.ts';
 import { judgeRequest, type NetworkRequest } from '../rules/judge-request.ts';
 import type { CheckedRule } from '../rules/checked-rule.ts';
 import type { NetworkGate } from '../rules/network-gate.ts';
+import { usableRules } from '../rules/usable-rules.ts';
 import { makeWashTable, type WashTable } from '../secrets/wash-table.ts';
 import { washText } from '../secrets/wash-text.ts';
 import { createWasher } from '../secrets/washer.ts';
@@ -172,17 +173,6 @@ function rowOf({ scheme, host, port, method, path }: NetworkRequest): EgressRow 
     ...(path === '' ? {} : { path: printable(path.split('?', 1)[0] ?? '') }),
     ...{ bytesIn: 0, bytesOut: 0, ms: 0, secrets: [] },
   };
-}
-
-/** The rules of a job, each with the methods and paths that the operator leaves to it. */
-function usableRules(rules: readonly CheckedRule[], allow: readonly CheckedRule[]): CheckedRule[] {
-  return rules.flatMap((rule) => {
-    const narrower = allow.filter(
-      (given) => given.host === rule.host && given.port === rule.port && given.below === rule.below,
-    );
-    const isOpen = rule.methods === undefined && rule.paths === undefined;
-    return isOpen && narrower.length > 0 ? narrower : [rule];
-  });
 }
 
 /** The part of a request that the reason is about. */

@@ -44,7 +44,7 @@ export interface OpenNetworkOptions {
  * @throws SkillcellError `secret.unavailable`
  */
 export async function openJobNetwork(
-  { rules, secrets }: JobNetwork,
+  { rules, secrets, told }: JobNetwork,
   { jobId, limits, settings, egress, onRow, onAuditFailure }: OpenNetworkOptions,
 ): Promise<OpenNetwork> {
   const held = await secretValues(secrets);
@@ -87,6 +87,7 @@ export async function openJobNetwork(
   });
   return {
     sandbox: {
+      ...told,
       authority: opened.authority,
       connections: limits.networkConnections,
       variables: Object.fromEntries(held.map(({ variable, placeholder }) => [variable, placeholder])),

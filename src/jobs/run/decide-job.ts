@@ -121,6 +121,7 @@ function decisionOptions(
     files: job.files.map(({ destination }) => destination),
     expect: globals.JOB.expect,
     value: globals.JOB.codegen?.value,
+    network: job.network?.told,
     tools: globals.TOOLS,
     skills: job.subsystem,
     withWhole: async (refs) => await job.subsystem?.withWhole({ refs, consumer, signal }),

@@ -1,5 +1,6 @@
 import type { ModelBudget } from '../../models/model-budget.ts';
 import type { ModelGateway } from '../../models/model-gateway.ts';
+import { deniedLines } from '../../contracts/network/denied-lines.ts';
 import type { SandboxMessage } from '../../protocol/messages/messages.ts';
 import type { Broker } from '../../tools/calls/broker.ts';
 import { HOST_CALL, type BrokerReply } from '../../tools/calls/broker-call.ts';
@@ -8,6 +9,7 @@ import { modelEvents } from '../events/model-events.ts';
 import { type OutputCollector, receiveOutput } from '../events/receive-output.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
 import { valueVerdict } from '../result/judge-result.ts';
+import type { OpenNetwork } from '../network/open-job-network.ts';
 import { createRunTrace, type RunTrace } from '../tracing/run-trace.ts';
 import { type AgentRequests, createAgentRequests } from './agent-requests.ts';
 import { answerCall, type CallTraffic } from './answer-call.ts';
@@ -28,6 +30,8 @@ interface Begun {
   requests: AgentRequests;
   output: OutputCollector;
   trace: RunTrace;
+  /** Ends the count of the requests of the last run; undefined without a network. */
+  counted: ReturnType<OpenNetwork['count']> | undefined;
 }
 
 /** Creates the runs of a job's own program: the sandbox starts them, one in each attempt. */
@@ -74,9 +78,16 @@ function beginRuns(ground: RunGround, { model, budget }: AgentModel): Begun {
   const { jobId, limits, request, kind } = job;
   const requests = createAgentRequests(job);
   const trace = createRunTrace(span, kind);
+  const asked: AskedOfRuns = {
+    effects: () => effectsOf(broker),
+    denials: async () => {
+      const use = await begun.counted?.();
+      return use === undefined ? [] : deniedLines(use);
+    },
+  };
   const agent =
     kind === 'codegen'
-      ? { model, host: hostCalls(job, requests, () => effectsOf(broker)), repeats: true, modelCalls: modelCallsOf(job) }
+      ? { model, host: hostCalls(job, requests, asked), repeats: true, modelCalls: modelCallsOf(job) }
       : {};
   const broker: Broker = createRunBroker(ground, {
     ...agent,
@@ -89,17 +100,22 @@ function beginRuns(ground: RunGround, { model, budget }: AgentModel): Begun {
     aroundModel: trace.aroundModel,
   });
   const output = receiveOutput({ jobId, emit, keptBytes: limits.keptOutputBytes, onEnd: () => trace.outputEnded() });
-  return { ground, broker, traffic: { ...ground.traffic, broker }, requests, output, trace };
+  const traffic = { ...ground.traffic, broker };
+  const begun: Begun = { ground, broker, traffic, requests, output, trace, counted: undefined };
+  return begun;
 }
 
-function takeMessage({ ground, broker, output, trace }: Begun, message: SandboxMessage): void {
-  const { job, emit, sandbox } = ground;
+function takeMessage(begun: Begun, message: SandboxMessage): void {
+  const { ground, broker, output, trace } = begun;
+  const { job, emit, sandbox, network } = ground;
   const { jobId } = job;
   trace.take(message);
   if (message.type === 'run') {
     output.begin(sandbox.channel, message);
     output.flush();
     if (message.run > 1) broker.beginAttempt(message.run);
+    void begun.counted?.();
+    begun.counted = network?.count();
     void emit({ type: 'run', jobId, run: message.run });
   } else if (message.type === 'attempt') {
     const { attempt, maxAttempts, phase } = message;
@@ -125,11 +141,18 @@ function effectsOf(broker: Broker): string[] {
   return broker.effects();
 }
 
+/** Facts about the runs that the agent asks for. */
+interface AskedOfRuns {
+  effects(): string[];
+  denials(): Promise<string[]>;
+}
+
 /** Requests of the agent to the host. */
-function hostCalls({ valueSchema }: PreparedJob, requests: AgentRequests, effects: () => string[]): HostCalls {
+function hostCalls({ valueSchema }: PreparedJob, requests: AgentRequests, runs: AskedOfRuns): HostCalls {
   const calls: [string, (args: unknown) => Promise<BrokerReply & { ok: true }>][] = [
     [HOST_CALL.request, (text) => requests.serve(text)],
-    [HOST_CALL.effects, async () => ({ ok: true, value: effects() })],
+    [HOST_CALL.effects, async () => ({ ok: true, value: runs.effects() })],
+    [HOST_CALL.denials, async () => ({ ok: true, value: await runs.denials() })],
   ];
   if (valueSchema !== undefined) {
     calls.push([

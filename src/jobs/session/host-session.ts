@@ -297,6 +297,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
         perform: fileRequests.perform,
         spawn: commands.spawn,
         busy: idle.during,
+        network: requireGround().job.network?.told,
       },
       close() {
         sendEnd('it was closed');

@@ -1,4 +1,5 @@
 import type { Session } from '../../contracts/jobs/session.ts';
+import type { ToldNetwork } from '../../contracts/network/told-network.ts';
 import type { CommandRequests } from './command-requests.ts';
 import type { FileRequests } from './file-requests.ts';
 
@@ -9,6 +10,8 @@ export const SANDBOX_PORT: unique symbol = Symbol.for('skillcell.sandbox-port');
 export interface SandboxPort extends Pick<FileRequests, 'begin' | 'perform'>, Pick<CommandRequests, 'spawn'> {
   /** Work during which the session does not count as idle. */
   busy<T>(work: Promise<T>): Promise<T>;
+  /** The network of its code; undefined without one. */
+  readonly network: ToldNetwork | undefined;
 }
 
 /** A session with its port. */

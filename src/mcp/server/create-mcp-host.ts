@@ -1,4 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
+import { networkSentences } from '../../contracts/network/told-network.ts';
+import { networkOfJobs } from '../../jobs/network/network-port.ts';
 import { createCallAdmission } from './call-admission.ts';
 import { closeSessionTool, openSessionTool } from './tools/session-tools.ts';
 import { createOpenSessions } from './open-sessions.ts';
@@ -15,8 +17,9 @@ import { listSkillsTool, loadSkillTool, readSkillFileTool, searchSkillsTool } fr
 /** Bytes of resources that were too large for results; artifacts have room of their own. */
 const KEPT_BYTES: number = 24 * 1024 * 1024;
 
+const NO_NETWORK = 'Runs code in isolated sandboxes without network.';
 const INSTRUCTIONS =
-  'Runs code in isolated sandboxes without network. run_code runs a program you wrote; open_session keeps one sandbox for several of them. ' +
+  'run_code runs a program you wrote; open_session keeps one sandbox for several of them. ' +
   'list_skills and load_skill give instructions for certain tasks: load the skill that fits before you write code for its task. ' +
   'Large parts of a result are resources that the result links to.';
 
@@ -30,9 +33,20 @@ export interface McpHost {
   close(): void;
 }
 
-/** Creates the server. It starts no sandbox and opens no port. */
+/**
+ * Creates the server. It starts no sandbox and opens no port.
+ *
+ * @throws SkillcellError as a job with the server's network
+ */
 export function createMcpHost(settings: McpServerSettings): McpHost {
-  const { orchestrator, version, log } = settings;
+  const { orchestrator, version, log, job } = settings;
+  const network = networkOfJobs(orchestrator, job);
+  const beginning =
+    network === undefined
+      ? NO_NETWORK
+      : networkSentences(network, 'Runs code in isolated sandboxes whose network is open to these places alone').join(
+          ' ',
+        );
   const store = createResourceStore(KEPT_BYTES);
   const sessions = createOpenSessions((options) => orchestrator.session(options));
   const state = { settings, store, sessions };
@@ -64,7 +78,7 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
       const server = new McpServer(
         { name: 'skillcell', version },
         {
-          instructions: INSTRUCTIONS,
+          instructions: `${beginning} ${INSTRUCTIONS}`,
           capabilities: { tools: { listChanged: false }, resources: { listChanged: following !== undefined } },
         },
       );

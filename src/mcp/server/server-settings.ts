@@ -9,7 +9,9 @@ export interface McpServerSettings {
   /** The consumer whose policy decides which skills clients, and the jobs that they start, may have. */
   consumer: string;
   /** Options of all jobs of the server; no client can widen them. */
-  job: Pick<JobOptions, 'runner' | 'isolation' | 'env' | 'tools'> & { limits: NonNullable<JobOptions['limits']> };
+  job: Pick<JobOptions, 'runner' | 'isolation' | 'env' | 'tools' | 'network' | 'secrets'> & {
+    limits: NonNullable<JobOptions['limits']>;
+  };
   /** Version of skillcell. */
   version: string;
   /** Receives a log line for the people who run the server. */

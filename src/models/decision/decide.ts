@@ -68,7 +68,7 @@ export function createDecision(options: DecideOptions): Decision {
 async function decide(options: DecideOptions, catalog: Catalog, record: JobDecision): Promise<Decided> {
   const { skills, consumer } = options;
   const gallery = skills?.skillsGalleryText({ consumer, catalog, budget: CATALOG_TOKENS }).text ?? NO_CATALOG;
-  const request: ModelRequest = { system: decisionSystem(gallery, ''), messages: [] };
+  const request: ModelRequest = { system: decisionSystem(gallery, '', options.network), messages: [] };
   let chosen: string[] = [];
   let block: InstructionBlock | undefined;
   if (skills === undefined || catalog.ids.length === 0) {
@@ -87,7 +87,7 @@ async function decide(options: DecideOptions, catalog: Catalog, record: JobDecis
       variant: options.variant,
       pool: options.pool,
     });
-    request.system = decisionSystem(gallery, block.text);
+    request.system = decisionSystem(gallery, block.text, options.network);
     request.messages.push({ role: 'user', content: actMessage(rows, options) });
   }
   const { value, fault } = await askRound(options, request, record, (answer, cutOff) => {

@@ -1,4 +1,5 @@
 import type { ReferenceRow } from '../../contracts/skills/skill.ts';
+import { networkSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
 import { compareCodePoints, oneLine } from '../../skills/text/text.ts';
 
 /** The word that marks the block of a decision. */
@@ -18,16 +19,20 @@ export interface DecisionTask {
   value?: Record<string, unknown> | undefined;
   /** Tools that a program may call. */
   tools: readonly { id: string; description: string }[];
+  /** The network of a program; absent without one. */
+  network?: ToldNetwork | undefined;
 }
 
 /**
- * The system prompt of a decision. It depends only on the catalog and the loaded skills, so jobs with different tasks share
+ * The system prompt of a decision. It depends only on the catalog, the loaded skills and the network, so jobs with different tasks share
  * it, and the prompt of the second round begins with that of the first.
  *
  * @param catalog text of the catalog
  * @param block the `[ACTIVE SKILLS]` block; empty while no skill is loaded
+ * @param network the network of a program; undefined without one
  */
-export function decisionSystem(catalog: string, block: string): string {
+export function decisionSystem(catalog: string, block: string, network?: ToldNetwork): string {
+  const surroundings = network === undefined ? 'with the input files and without a network.' : withNetwork(network);
   const rules = `You decide how the user's task is done. You choose the skills that help, and then either answer with a text of your own, or hand the task over to a programmer.
 
 Answer
@@ -40,10 +45,14 @@ Skills
 
 Text or program
 - Answer with a text where words are what is asked for, and all that they need is known to you.
-- Hand over whatever has to read or write files, compute, or call tools. The programmer writes one program; it runs once in an isolated sandbox, with the input files and without a network.
+- Hand over whatever has to read or write files, compute, or call tools. The programmer writes one program; it runs once in an isolated sandbox, ${surroundings}
 - Of this conversation the programmer sees only the task that you write: say there all that matters, with names of files, numbers and wishes of the user.
 `;
   return [rules, catalog, ...(block === '' ? [] : [block])].join('\n');
+}
+
+function withNetwork(network: ToldNetwork): string {
+  return networkSentences(network, 'with the input files and a network that is open to these places alone').join(' ');
 }
 
 /** The first message of a round that chooses skills. */

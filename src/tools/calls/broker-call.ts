@@ -31,8 +31,11 @@ export type BrokerReply =
 
 /** The only request to a model. */
 export const MODEL_CALL = 'generate';
-/** Calls to the host itself: judge the job's value beyond the agent's knowledge, serve a request, list the effects of earlier calls. */
-export const HOST_CALL = { judge: 'judge', request: 'request', effects: 'effects' } as const;
+/**
+ * Calls to the host itself: judge the job's value beyond the agent's knowledge, serve a request, list the effects of earlier calls, and the
+ * denied requests of the last run.
+ */
+export const HOST_CALL = { judge: 'judge', request: 'request', effects: 'effects', denials: 'denials' } as const;
 /** The most bytes of the JSON of a tool's arguments or its result. */
 export const TOOL_JSON_BYTES: number = 256 * 1024;
 /** The most bytes of the JSON of a model request; prompts hold whole skills. */
