@@ -130,7 +130,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'http',
   ],
   'src/cli': ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
-  'src/cli/options': ['places', 'flags', 'skills'],
+  'src/cli/options': ['places', 'flags', 'skills', 'network'],
   'src/cli/commands': ['jobs', 'skills', 'library'],
   runtime: ['languages', 'sandbox', 'network', 'files', 'run', 'agent', 'session', 'serve', 'rehearse'],
   'runtime/run': ['run-clock', 'call-port', 'skill-script', 'program', 'job-surroundings'],

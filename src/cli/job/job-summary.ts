@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { JobDecision } from '../../contracts/jobs/decision.ts';
 import type { JobMatch } from '../../contracts/skills/matching.ts';
 import type { Artifact, JobResult, OutputText } from '../../contracts/jobs/result.ts';
+import { networkLines } from './network-lines.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 
 const VALUE_LENGTH = 200;
@@ -32,6 +33,7 @@ export function jobSummary(result: JobResult, output: string | undefined): strin
     ...artifacts.map((artifact) => artifactLine(artifact, output)),
     ...(artifacts.length > 0 && output === undefined ? ['artifacts are dropped; --output DIR keeps them'] : []),
     ...omitted.map(({ path, reason }) => `omitted: ${path} (${reason})`),
+    ...networkLines(result.network),
     // The start of the job already reported its runner, and why others were passed over.
     ...diagnostics.filter(({ code }) => code !== 'runner.passed-over').map(diagnosticLine),
   ];

@@ -23,7 +23,10 @@ export type LiveOutput = 'forward' | 'drop';
 export async function submitJob(
   context: CommandContext,
   job: CliJob,
-  { mcp: servers, ...host }: Pick<OrchestratorOptions, 'skills' | 'model'> & { mcp: McpServers | undefined },
+  {
+    mcp: servers,
+    ...host
+  }: Pick<OrchestratorOptions, 'skills' | 'model' | 'network'> & { mcp: McpServers | undefined },
   live: LiveOutput,
 ): Promise<JobResult> {
   const { interruption } = context;

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import type { SessionResult, SessionRun } from '../../contracts/jobs/session.ts';
 import type { CliOutput } from '../terminal/cli-output.ts';
+import { networkLines } from '../job/network-lines.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 
 /** Shows the outcome of a run after its output: its value on stdout, the rest as notes. */
@@ -14,6 +15,7 @@ export async function showRun(run: SessionRun, output: CliOutput): Promise<void>
     const why = error === undefined || error.stack !== '' ? '' : `: ${error.message}`;
     await output.note(`run ${run.run}: ${how}${why}`);
   }
+  for (const line of networkLines(run.network)) await output.note(line);
   if (state === 'lost') await output.note(`epoch ${epoch} is over: definitions are lost, files are kept`);
   for (const found of diagnostics.filter(({ code }) => code !== 'session.lost'))
     await output.note(diagnosticLine(found));

@@ -6,6 +6,7 @@ import { budgetFromFlags } from '../../options/flags/budget-flags.ts';
 import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
 import { decodeInput } from '../../terminal/input-file.ts';
 import { jobOptions } from '../../options/job-options.ts';
+import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { explainReference, jobSkills } from '../../options/skills/job-skills.ts';
 import { keepAnswers } from '../../job/keep-answers.ts';
 import { mcpServersFromFlag } from '../../options/flags/mcp-flag.ts';
@@ -40,6 +41,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const schema = flagValue(given, 'value-schema');
   const value = schema === undefined ? undefined : valueSchemaFromFlag(schema, context.io);
   const mcp = await mcpServersFromFlag(context);
+  using network = await networkFromFlags(context);
   const options = await jobOptions(context, operand === '-');
   const dryRun = given.flags.has('dry-run');
   const select = given.flags.has('select');
@@ -53,6 +55,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const job: { kind: 'codegen' } & CodegenOptions = {
     kind: 'codegen',
     ...options,
+    ...network.job,
     ...(match === undefined ? {} : { skills: { ...options.skills, match } }),
     jobId,
     task,
@@ -68,6 +71,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const kept = model === undefined || folder === undefined ? undefined : keepAnswers(model, folder);
   const host = {
     mcp,
+    ...network.host,
     ...(skills === undefined ? {} : { skills }),
     ...(kept === undefined ? {} : { model: kept.gateway }),
   };

@@ -6,6 +6,7 @@ import { MAX_CODE_BYTES, PROGRAM_NAME } from '../../../jobs/request/job-schema.t
 import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
 import { decodeInput, readInputFile } from '../../terminal/input-file.ts';
 import { jobOptions } from '../../options/job-options.ts';
+import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { explainReference, jobSkills } from '../../options/skills/job-skills.ts';
 import { readStdin } from '../../terminal/read-stdin.ts';
 import { mcpServersFromFlag } from '../../options/flags/mcp-flag.ts';
@@ -18,13 +19,14 @@ export async function runExec(context: CommandContext): Promise<number> {
   const file = given.operands[0] ?? '-';
   // Standard input may take its time, so everything else is checked before it is read.
   const mcp = await mcpServersFromFlag(context);
+  using network = await networkFromFlags(context);
   const options = await jobOptions(context, file === '-');
   const program = await readProgram(context, file);
   const skills = await jobSkills(context);
   const { submitJob } = await import('../../job/submit-job.ts');
   try {
-    const job = { kind: 'exec' as const, ...options, ...program };
-    const host = { mcp, ...(skills === undefined ? {} : { skills }) };
+    const job = { kind: 'exec' as const, ...options, ...network.job, ...program };
+    const host = { mcp, ...network.host, ...(skills === undefined ? {} : { skills }) };
     const result = await submitJob(context, job, host, json ? 'drop' : 'forward');
     return await reportResult(context, result, options.output);
   } catch (error) {

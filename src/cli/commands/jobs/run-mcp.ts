@@ -10,6 +10,7 @@ import { type CommandContext, flagValue } from '../../options/flags/command.ts';
 import { consumerFromFlags } from '../../options/flags/consumer-flag.ts';
 import { type HttpFlags, httpFromFlags } from '../../options/flags/http-flags.ts';
 import { jobOptions } from '../../options/job-options.ts';
+import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { followedSkills } from '../../options/skills/job-skills.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
@@ -36,6 +37,7 @@ export async function runMcp(context: CommandContext): Promise<number> {
   const consumer = consumerFromFlags(given) ?? DEFAULT_CONSUMER;
   const pool = { ...poolFromFlags(context, limits), ...level };
   const model = await modelFromFlags(context, 'optional');
+  using network = await networkFromFlags(context);
   await using followed = await followedSkills(context);
   const { skills } = followed;
   keepSmall();
@@ -43,6 +45,7 @@ export async function runMcp(context: CommandContext): Promise<number> {
   await using mcp = await mcpToolsFromFlag(context);
   const host: OrchestratorOptions = {
     tools: mcp.tools,
+    ...network.host,
     skills,
     runners,
     pool,
@@ -60,7 +63,7 @@ export async function runMcp(context: CommandContext): Promise<number> {
     if (io.stderr.writableLength < WAITING_LOG_BYTES) void output.note(`mcp: ${line}`);
   };
   try {
-    const job = { runner, ...level, env, limits, tools };
+    const job = { runner, ...level, env, limits, tools, ...network.job };
     const server = createMcpHost({
       orchestrator,
       skills: skillSource(skills),

@@ -9,6 +9,7 @@ import { writeBeneath } from '../../../durable/write-beneath.ts';
 import { cliRunners } from '../../job/runners.ts';
 import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
 import { jobOptions } from '../../options/job-options.ts';
+import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { explainReference, jobSkills } from '../../options/skills/job-skills.ts';
 import { noteLeftOut } from '../../options/skills/note-left-out.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
@@ -25,13 +26,15 @@ const SAVE_MS = 30_000;
 /** `skillcell repl`: runs typed or piped code, piece by piece, in one session. */
 export async function runRepl(context: CommandContext): Promise<number> {
   const { io, output, interruption, json, arguments: given } = context;
-  const options = await sessionOptions(context);
+  const sessionFlags = await sessionOptions(context);
+  using network = await networkFromFlags(context);
+  const options = { ...sessionFlags, ...network.job };
   const skills = await jobSkills(context);
   const target = flagValue(given, 'session-out');
   const archive = target === undefined ? undefined : outputFile(target, io, '--session-out');
   if (archive !== undefined) interruption.allow(SAVE_MS);
   await using mcp = await mcpToolsFromFlag(context);
-  const host = { tools: mcp.tools, ...(skills === undefined ? {} : { skills }) };
+  const host = { tools: mcp.tools, ...network.host, ...(skills === undefined ? {} : { skills }) };
   const orchestrator = createOrchestrator({ ...host, runners: cliRunners(io) });
   const settleUrgent = interruption.onUrgent(() => orchestrator.close());
   try {

@@ -59,6 +59,29 @@ export const MCP_FLAG: FlagSpecification = {
   summary: 'MCP servers (JSON, as { "mcpServers": { "ALIAS": … } }), whose tools --tool then names, such as ALIAS.*',
 };
 
+/** The network of jobs; without these flags they have none. */
+const NETWORK_FLAGS: readonly FlagSpecification[] = [
+  {
+    name: 'allow-host',
+    value: 'RULE',
+    repeatable: true,
+    summary: 'a place that the program may reach, such as api.example.com or "GET,HEAD *.example.com/v1/**"',
+  },
+  {
+    name: 'secret',
+    value: 'NAME=HOST[,HOST]',
+    repeatable: true,
+    summary:
+      'a secret for requests to these hosts; its value is that of the environment variable NAME, and the program sees a placeholder',
+  },
+  {
+    name: 'network',
+    value: 'FILE',
+    summary: 'hosts, secrets and certificates as JSON; the program may use all of them',
+  },
+  { name: 'network-log', value: 'FILE', summary: 'add a line of JSON for each request to this file' },
+];
+
 /** Flags of commands that run a job. */
 export const JOB_FLAGS: readonly FlagSpecification[] = [
   {
@@ -101,6 +124,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   { name: 'output', value: 'DIR', summary: 'where artifacts are written (default: they are listed and dropped)' },
   { name: 'expect', value: 'PATH', repeatable: true, summary: 'an output that must be there, below the output folder' },
   ...LIMIT_SPECIFICATIONS,
+  ...NETWORK_FLAGS,
   DESCRIPTOR_FLAG,
   { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
   SOURCES_FLAG,
@@ -137,6 +161,7 @@ const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
   isolation: '',
   env: '',
   ...Object.fromEntries(LIMIT_SPECIFICATIONS.map(({ name }) => [name, ''])),
+  ...Object.fromEntries(NETWORK_FLAGS.map(({ name }) => [name, ''])),
   timeout: 'the most seconds that a run of a program may take (default: 120)',
   'artifact-file': 'size of one artifact (default: 8)',
   'artifact-total': 'size of all artifacts of a job together (default: 16)',
