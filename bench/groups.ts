@@ -14,6 +14,8 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'tools.docker': async () => (await import('./tool-calls.ts')).toolsDocker,
   session: async () => (await import('./session-runs.ts')).sessionRuns,
   mcp: async () => (await import('./mcp-calls.ts')).mcpCalls,
+  'egress.namespace': async () => (await import('./egress.ts')).egressNamespace,
+  'egress.docker': async () => (await import('./egress.ts')).egressDocker,
   channel: async () => (await import('./channel-control.ts')).channelControl,
   start: async () => (await import('./packed-start.ts')).packedStart,
   entry: async () => (await import('./entry-load.ts')).entryLoad,

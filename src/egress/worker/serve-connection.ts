@@ -77,6 +77,8 @@ export function createConnectionServer({ without, answer, refuse }: ConnectionSe
     requestTimeout: 0,
     headersTimeout: 0,
   });
+  // Without a listener, the server ends a connection after this time without a byte.
+  server.timeout = IDLE_MS;
   server.on('request', (request, response) => {
     const { socket } = request;
     // The parser goes on to the end of the bytes that had arrived.
@@ -141,7 +143,6 @@ export function createConnectionServer({ without, answer, refuse }: ConnectionSe
 
   const attach = (socket: Socket, state: JobState, tunnel: Tunnel | undefined): void => {
     known.set(socket, { state, tunnel, waiting: 0 });
-    socket.setTimeout(IDLE_MS, () => socket.destroy());
     server.emit('connection', socket);
   };
 

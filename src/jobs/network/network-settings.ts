@@ -77,7 +77,7 @@ export function networkSettings(options: NetworkOptions): NetworkSettings {
   const { allow, secrets = {}, allowPrivate = [], caFile, lookup, upstreamProxy, audit } = options;
   const read = ([key, source]: [string, NetworkSecret]): [string, SecretSettings] => {
     const { hosts, header = 'authorization', variable = key } = source;
-    return [key, { source, hosts: hosts.map(parseNetworkRule), header: header.toLowerCase(), variable }];
+    return [key, { source, hosts: hosts.map((host) => secretHost(key, host)), header: header.toLowerCase(), variable }];
   };
   return {
     allow: allow.map(parseNetworkRule),
@@ -88,6 +88,14 @@ export function networkSettings(options: NetworkOptions): NetworkSettings {
     upstreamProxy,
     audit,
   };
+}
+
+/** A host of a secret: it gets the value whatever the method and the path, and only over TLS. */
+function secretHost(name: string, text: string): CheckedRule {
+  const host = parseNetworkRule(text);
+  if (host.scheme === 'https' && host.methods === undefined && host.paths === undefined) return host;
+  const message = `Cannot create the orchestrator: network.secrets.${name}.hosts must name hosts of https without methods and paths, got ${quotedText(text)}.`;
+  throw new SkillcellError('options.invalid', message);
 }
 
 function readCertificates(path: string): string {
