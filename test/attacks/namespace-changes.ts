@@ -75,7 +75,6 @@ const INNER: Changes = innerChanges({
   '--uid': '--uid 1000 ',
   '--gid': '--gid 1000 ',
   '--unshare-pid': '--unshare-pid ',
-  '--unshare-net': '--unshare-net ',
   '--unshare-ipc': '--unshare-ipc ',
   '--unshare-uts': '--unshare-uts --unshare-cgroup-try \\\n  --hostname sandbox',
   '--unshare-cgroup-try': '--unshare-cgroup-try ',
