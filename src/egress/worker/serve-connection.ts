@@ -14,7 +14,7 @@ const IDLE_MS = 60_000;
 /** Milliseconds until a tunnel must have begun. */
 const HANDSHAKE_MS = 10_000;
 /** Requests of one connection that may wait for their answers: few programs send a request before the answer to the last one. */
-const MOST_WAITING = 16;
+const MOST_WAITING = 4;
 /** First byte of a TLS connection: a handshake record. */
 const HANDSHAKE = 0x16;
 /** First bytes of a request: a method is a token, in practice of letters. */
