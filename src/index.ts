@@ -50,6 +50,10 @@ export type {
 export type { BuiltInLanguage, Language } from './contracts/jobs/language.ts';
 export { TOOL_CALL_CODES, type ToolCallCode } from './contracts/errors/tool-call-codes.ts';
 export { DEFAULT_LIMITS, type JobLimits } from './contracts/jobs/limits.ts';
+export type { DenialReason } from './contracts/network/denial-reasons.ts';
+export type { NetworkOptions, NetworkSecret, SecretValue } from './contracts/network/network-options.ts';
+export type { NetworkRule } from './contracts/network/network-rule.ts';
+export type { DeniedRequests, NetworkRow, ResultNetwork } from './contracts/network/result-network.ts';
 export type * from './contracts/jobs/result.ts';
 export type {
   Session,

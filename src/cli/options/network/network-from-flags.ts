@@ -77,6 +77,8 @@ async function checkNetwork(
   const { networkSettings } = await import('../../../jobs/network/network-settings.ts');
   const { checkJobNetwork } = await import('../../../jobs/network/job-network.ts');
   const { secretValues } = await import('../../../jobs/network/secret-values.ts');
+  const { allowedPlaces } = await import('../../../outgoing/allowed-places.ts');
+  await allowedPlaces(network.allowPrivate ?? []);
   const checked = checkJobNetwork(asked, networkSettings(network));
   await secretValues(checked?.secrets ?? new Map());
 }

@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { NetworkRow } from '../../../contracts/network/result-network.ts';
-import type { CommandContext } from '../flags/command.ts';
+import type { CliIo } from '../../terminal/cli-io.ts';
+import type { CliOutput } from '../../terminal/cli-output.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
 /** An open log of requests. */
@@ -19,7 +20,10 @@ const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants;
  *
  * @throws SkillcellError `usage.invalid`
  */
-export function openNetworkLog(path: string, { io, output }: Pick<CommandContext, 'io' | 'output'>): NetworkLog {
+export function openNetworkLog(
+  path: string,
+  { io, output }: { io: Pick<CliIo, 'cwd'>; output: Pick<CliOutput, 'note'> },
+): NetworkLog {
   const descriptor = openLog(path, resolve(io.cwd(), path));
   let hasFailed = false;
   return {
