@@ -134,7 +134,7 @@ for (const host of ['api.test', 'more.test']) console.log((await fetch('https://
     writeFileSync(join(folder.path, 'ca.json'), JSON.stringify({ allow: ['api.test'], caFile: upstream.caFile }));
     const flags = [...LOCAL, '--network', join(folder.path, 'ca.json'), '--secret', 'API_TOKEN=api.test'];
     await client.connect(stdioConnection(flags, { SKILLCELL_UPSTREAM_PROXY: proxy.url, API_TOKEN: VALUE }));
-    const code = `${ASK.replace('process.argv.slice(2)', "['https://api.test/m', 'https://nope.test/']")}`;
+    const code = ASK.replace('process.argv.slice(2)', "['https://api.test/m', 'https://nope.test/']");
     const job = await client.run('run_code', { code });
     const stdout = { text: '200 GET /m\n403 host-not-allowed\n' };
     expect(job.structuredContent).toMatchObject({ stdout, network: { denied: [{ host: 'nope.test' }] } });
@@ -211,7 +211,7 @@ describe('flags of the network', () => {
     ['a log without a host', ['--network-log', 'x.jsonl'], '--network-log: no host is allowed'],
     ['a file that allows nothing', ['--network', 'ca.json'], '--network: no host is allowed'],
     ['a wrong rule', ['--allow-host', 'exa mple'], 'Cannot use the network rule'],
-    ['a value in place of hosts', ['--allow-host', 'a.test', '--secret', `${VALUE}`], 'got another text of 19'],
+    ['a value in place of hosts', ['--allow-host', 'a.test', '--secret', VALUE], 'got another text of 19'],
     ['a variable that is not set', ['--allow-host', 'a.test', '--secret', 'NONE=a.test'], 'got "NONE"'],
     [
       'a secret twice',

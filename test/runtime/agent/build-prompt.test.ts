@@ -28,6 +28,27 @@ describe('buildPrompt()', () => {
     expect(system.split('[END ACTIVE SKILLS]')).toHaveLength(2);
   });
 
+  test('names the network of a program, and says otherwise that there is none', () => {
+    const none = '- There is no network, nothing can be installed, and no other program answers.\n';
+    const network = {
+      allowed: ['GET, HEAD https://api.test/v1/**', 'http://build.test:8080', 'and 3 more'],
+      secrets: [{ variable: 'TOKEN', header: 'x-key', hosts: ['https://api.test', 'https://*.b.test'] }],
+    };
+    const told = buildPrompt({ ...input, network }).system;
+    const plain = buildPrompt(input).system;
+    expect(plain).toContain(none);
+    expect(told).toBe(
+      plain.replace(
+        none,
+        `- The network is open to these places alone, over HTTP and HTTPS: \`GET, HEAD https://api.test/v1/**\`, \`http://build.test:8080\`, and 3 more.
+- The environment variable \`TOKEN\` holds a placeholder: send it in the header \`x-key\` to \`https://api.test\`, \`https://*.b.test\`; the host puts the value in.
+- A denied request is answered with status 403 and the header \`x-skillcell-denied\`, which names the reason; trying it again does not help.
+- Nothing can be installed.
+`,
+      ),
+    );
+  });
+
   test('explains tool calls only if there are tools', () => {
     const said = (tools: PromptInput['tools']): boolean =>
       buildPrompt({ ...input, tools }).system.includes('- Tools: ');
