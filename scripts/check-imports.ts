@@ -49,7 +49,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/skills/load': ['files'],
   'src/protocol': ['channel', 'files', 'messages', 'connections'],
   'src/archives': ['checks', 'zip', 'tar'],
-  'src/egress': ['rules', 'certificates', 'secrets', 'worker', 'start-egress', 'sum-network'],
+  'src/egress': ['rules', 'certificates', 'secrets', 'signatures', 'worker', 'start-egress', 'sum-network'],
   'src/egress/secrets': ['held-secret', 'forms'],
   'src/sandboxes': [
     'runner',

@@ -4,8 +4,8 @@ import type { NetworkRow } from './result-network.ts';
 /** The value of a secret: given, or read when a job begins. */
 export type SecretValue = { value: string } | { env: string } | { file: string } | { get(): string | Promise<string> };
 
-/** A secret that requests of jobs may carry to its hosts. Programs see a placeholder in its place. */
-export type NetworkSecret = SecretValue & {
+/** A secret that requests of jobs may carry in a header to its hosts. Programs see a placeholder in its place. */
+export type HeaderSecret = SecretValue & {
   /** Hosts that get the value, as in a rule; over https on port 443 unless they name another port. */
   hosts: string[];
   /** Header in which the placeholder is replaced. @default 'authorization' */
@@ -13,6 +13,27 @@ export type NetworkSecret = SecretValue & {
   /** Environment variable with the placeholder. @default the name of the secret */
   variable?: string;
 };
+
+/** Keys for AWS, or for a service with the same signatures. A text is the value itself. */
+export interface AwsKeys {
+  accessKeyId: SecretValue | string;
+  secretAccessKey: SecretValue | string;
+  /** Only of temporary keys. */
+  sessionToken?: SecretValue | string;
+}
+
+/**
+ * Keys that sign requests of jobs to their hosts (AWS Signature Version 4). Programs see placeholders in `AWS_ACCESS_KEY_ID`,
+ * `AWS_SECRET_ACCESS_KEY` and, for temporary keys, `AWS_SESSION_TOKEN`. A request that is signed with these is signed anew.
+ */
+export interface AwsSecret {
+  aws: AwsKeys;
+  /** Hosts that get signatures, as in a rule; over https on port 443 unless they name another port. */
+  hosts: string[];
+}
+
+/** A secret that jobs may ask for. */
+export type NetworkSecret = HeaderSecret | AwsSecret;
 
 /** The most that jobs of an orchestrator may do with the network. Without it, no job has a network. */
 export interface NetworkOptions {

@@ -2,7 +2,7 @@
 export interface ToldNetwork {
   /** The allowed places, a line each: `GET, HEAD https://api.example.com/v1/**`. The last line may count those left out. */
   allowed: string[];
-  secrets: ToldSecret[];
+  secrets: (ToldSecret | ToldKeys)[];
 }
 
 /** A secret without its value. */
@@ -12,6 +12,14 @@ export interface ToldSecret {
   /** Header in which the placeholder is replaced. */
   header: string;
   /** Hosts that get the value, as URLs. */
+  hosts: string[];
+}
+
+/** Keys of AWS without their values. */
+export interface ToldKeys {
+  /** Environment variables with the placeholders. */
+  variables: string[];
+  /** Hosts whose requests are signed anew, as URLs. */
   hosts: string[];
 }
 
@@ -26,12 +34,19 @@ export function networkSentences(
 ): string[] {
   return [
     `${open}: ${allowed.map(shown).join(', ')}.`,
-    ...secrets.map(
-      ({ variable, header, hosts }) =>
-        `The environment variable \`${variable}\` holds a placeholder: send it in the header \`${header}\` to ${hosts.map(shown).join(', ')}; the host puts the value in.`,
-    ),
+    ...secrets.map((secret) => ('header' in secret ? secretSentence(secret) : keysSentence(secret))),
     'A denied request is answered with status 403 and the header `x-skillcell-denied`, which names the reason; trying it again does not help.',
   ];
+}
+
+function secretSentence({ variable, header, hosts }: ToldSecret): string {
+  const places = hosts.map(shown).join(', ');
+  return `The environment variable \`${variable}\` holds a placeholder: send it in the header \`${header}\` to ${places}; the host puts the value in.`;
+}
+
+function keysSentence({ variables, hosts }: ToldKeys): string {
+  const places = hosts.map(shown).join(', ');
+  return `The environment variables ${variables.map(shown).join(', ')} hold placeholders: sign requests to ${places} with them; the host signs them anew.`;
 }
 
 /** The line that counts the rest is no place. */

@@ -7,18 +7,24 @@ import { judgeRequest, type NetworkRequest } from '../rules/judge-request.ts';
 import type { CheckedRule } from '../rules/checked-rule.ts';
 import type { NetworkGate } from '../rules/network-gate.ts';
 import { usableRules } from '../rules/usable-rules.ts';
+import type { HeldSecret } from '../secrets/held-secret.ts';
 import { makeWashTable, type WashTable } from '../secrets/wash-table.ts';
 import { washText } from '../secrets/wash-text.ts';
 import { createWasher } from '../secrets/washer.ts';
+import type { SigningTask } from '../signatures/read-signature.ts';
+import { signAnew } from '../signatures/sign-anew.ts';
 import { answerDenied, answerFault, printable } from './answer-denied.ts';
 import type { JobState } from './job-state.ts';
 import { pairs, passedHeaders } from './passed-headers.ts';
 import { readTarget } from './read-target.ts';
 import type { ProgramRequest, Tunnel } from './serve-connection.ts';
-import { placeSecrets } from './place-secrets.ts';
+import { type PlacedSecrets, placeSecrets } from './place-secrets.ts';
+import { readBody } from './read-body.ts';
 import { upstreamFault } from './upstream-fault.ts';
-import type { EgressRow, JobSecret } from './worker-messages.ts';
+import type { EgressRow } from './worker-messages.ts';
 
+/** Most bytes of a body that is read before it is sent: its hash is part of a signature. */
+const MOST_HASHED = 1024 * 1024;
 /** Interim answers of one request; none is passed on. */
 const MOST_INTERIM = 16;
 const OVERRIDES: ReadonlySet<string> = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
@@ -98,23 +104,56 @@ export function createRequestServer({ allow, without, isAudited, record }: Reque
     if (!isAudited() && holds('audit-failed')) return deny(exchange, 'audit-failed', '');
     const spent = holds('quota') ? spentShare(state) : undefined;
     if (spent !== undefined) return deny(exchange, 'quota', spent);
+    const placed = placeSecrets(request, target, job, without);
+    const { signature } = placed;
+    if (signature !== undefined && 'unsupported' in signature)
+      return deny(exchange, 'signature-unsupported', signature.unsupported);
     used.requests += 1;
-    const placed = placeSecrets(request, target, job.secrets, without);
     row.secrets.push(...placed.used);
     if (placed.misplaced.length > 0) row.misplaced = placed.misplaced;
     const table = placed.washed.length === 0 || !holds('wash') ? undefined : washTableOf(state, placed.washed);
     const hasBody =
       request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
-    state.agent.dispatch(
-      {
-        origin: originOf(target),
-        path: target.path,
-        method: target.method,
-        headers: placed.headers,
-        body: hasBody ? Readable.from(counted(exchange, holds('quota'))) : null,
-      },
-      answerHandler(exchange, { table, holds, deny }),
-    );
+    const handler = answerHandler(exchange, { table, holds, deny });
+    const send = (headers: string[], body?: Buffer): void => {
+      const { path, method } = target;
+      const sent = hasBody ? (body ?? Readable.from(counted(exchange, holds('quota')))) : null;
+      state.agent.dispatch({ origin: originOf(target), path, method, headers, body: sent }, handler);
+    };
+    if (signature === undefined) send(placed.headers);
+    else void sendSigned(exchange, placed, signature.task, send);
+  };
+
+  /** Sends a request with a new signature. Nothing that a program sends may end the worker. */
+  const sendSigned = async (
+    exchange: Exchange,
+    { headers }: PlacedSecrets,
+    task: SigningTask,
+    send: (headers: string[], body?: Buffer) => void,
+  ): Promise<void> => {
+    const { request, response, target, row } = exchange;
+    const refuse = (reason: DenialReason, what: string): void => {
+      // The program has left in the meantime.
+      if (response.destroyed) return;
+      deny(exchange, reason, what);
+      // Most programs read an answer after they have sent their body.
+      request.resume();
+    };
+    try {
+      // A program gets its answer only over a connection that still is.
+      const chunks = (): AsyncIterable<Buffer> =>
+        counted(exchange, holds('quota'), request.iterator({ destroyOnReturn: false }));
+      const body = task.needsBody ? await readBody(chunks(), MOST_HASHED) : undefined;
+      if (task.needsBody && body === undefined)
+        return refuse('signature-unsupported', 'a body of more than 1 MiB without its hash');
+      const signed = await signAnew(task, target.method, body);
+      if (response.destroyed) return;
+      row.secrets.push(task.keys.name);
+      send([...headers, ...signed], body);
+    } catch (error) {
+      if (error instanceof OverQuota) refuse('quota', 'more bytes');
+      else refuse('signature-unsupported', 'a request that cannot be signed');
+    }
   };
 
   return {
@@ -152,7 +191,7 @@ function overridingMethods({ rawHeaders }: IncomingMessage): string[] {
 }
 
 /** A table takes milliseconds to make, so a job keeps those of its hosts. */
-function washTableOf({ tables }: JobState, secrets: readonly JobSecret[]): WashTable {
+function washTableOf({ tables }: JobState, secrets: readonly HeldSecret[]): WashTable {
   const key = secrets.map(({ name }) => name).join(' ');
   const table = tables.get(key) ?? makeWashTable(secrets);
   tables.set(key, table);
@@ -186,9 +225,13 @@ function deniedThing(reason: DenialReason, target: NetworkRequest): string {
 }
 
 /** The body of a request, within the share of the job. */
-async function* counted({ state, request, row }: Exchange, isLimited: boolean): AsyncGenerator<Buffer> {
+async function* counted(
+  { state, request, row }: Exchange,
+  isLimited: boolean,
+  chunks: AsyncIterable<Buffer> = request,
+): AsyncGenerator<Buffer> {
   const { used, job } = state;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of chunks) {
     used.bytesOut += chunk.length;
     row.bytesOut += chunk.length;
     if (isLimited && used.bytesOut > job.limits.bytesOut) throw new OverQuota();

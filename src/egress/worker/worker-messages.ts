@@ -2,6 +2,7 @@ import type { NetworkRow } from '../../contracts/network/result-network.ts';
 import type { CheckedRule } from '../rules/checked-rule.ts';
 import type { NetworkGate } from '../rules/network-gate.ts';
 import type { HeldSecret } from '../secrets/held-secret.ts';
+import type { HeldAwsKeys } from '../signatures/held-aws-keys.ts';
 import type { AuthorityParts } from '../certificates/create-authority.ts';
 
 /** Limits of one job's network. */
@@ -16,11 +17,17 @@ export interface JobSecret extends HeldSecret {
   hosts: CheckedRule[];
 }
 
+/** Keys for AWS of a job, and the hosts that get signatures with them. */
+export interface JobAwsKeys extends HeldAwsKeys {
+  hosts: CheckedRule[];
+}
+
 /** A job as the worker knows it. */
 export interface EgressJob {
   jobId: string;
   rules: CheckedRule[];
   secrets: JobSecret[];
+  awsKeys: JobAwsKeys[];
   limits: EgressLimits;
 }
 

@@ -8,6 +8,7 @@ import type { CheckedRule } from '../../egress/rules/checked-rule.ts';
 import { describeRules, placeText } from '../../egress/rules/describe-rules.ts';
 import { parseNetworkRule } from '../../egress/rules/parse-network-rule.ts';
 import { usableRules } from '../../egress/rules/usable-rules.ts';
+import { AWS_VARIABLES } from './aws-variables.ts';
 import type { NetworkSettings, SecretSettings } from './network-settings.ts';
 
 /** The network that a job asks for, checked against that of its orchestrator. */
@@ -30,7 +31,8 @@ export interface AskedNetwork {
  * Checks the network that a job asks for. Nothing is started yet.
  *
  * @returns undefined for a job without a network
- * @throws SkillcellError `network.rule-invalid`, `network.not-allowed`, `secret.unknown`, `runner.isolation-unmet`
+ * @throws SkillcellError `network.rule-invalid`, `network.not-allowed`, `secret.unknown`, `job.invalid` for two secrets in one variable,
+ *   `runner.isolation-unmet`
  */
 export function checkJobNetwork(
   { network = [], secrets = [], isolation }: AskedNetwork,
@@ -39,6 +41,7 @@ export function checkJobNetwork(
   const rules = network.map(parseNetworkRule);
   for (const rule of rules) requireCovered(settings?.allow ?? [], rule);
   const named = new Map(secrets.map((name) => [name, requireSecret(name, settings)]));
+  requireOwnVariables(named);
   if (rules.length === 0) return undefined;
   if (isolation === 'none') {
     const message = 'Cannot give the job a network: level none cannot hold it to its rules, got isolation "none".';
@@ -54,11 +57,11 @@ function tellNetwork(
 ): ToldNetwork {
   return {
     allowed: describeRules(usableRules(rules, allow)),
-    secrets: Array.from(secrets.values(), ({ variable, header, hosts }) => ({
-      variable,
-      header,
-      hosts: hosts.map(placeText),
-    })),
+    secrets: Array.from(secrets.values(), (secret) => {
+      const hosts = secret.hosts.map(placeText);
+      if ('aws' in secret) return { variables: variablesOf(secret), hosts };
+      return { variable: secret.variable, header: secret.header, hosts };
+    }),
   };
 }
 
@@ -69,4 +72,25 @@ function requireSecret(name: string, settings: NetworkSettings | undefined): Sec
     'secret.unknown',
     `Cannot accept the job: the orchestrator has no such secret, got ${quotedText(name)}.`,
   );
+}
+
+function variablesOf(secret: SecretSettings): string[] {
+  return 'aws' in secret ? Object.values(AWS_VARIABLES) : [secret.variable];
+}
+
+/** The secret that comes last would hide the other one. */
+function requireOwnVariables(secrets: ReadonlyMap<string, SecretSettings>): void {
+  const owners = new Map<string, string>();
+  for (const [name, secret] of secrets) {
+    for (const variable of variablesOf(secret)) {
+      const other = owners.get(variable);
+      owners.set(variable, name);
+      if (other === undefined) continue;
+      const both = `${quotedText(other)} and ${quotedText(name)}`;
+      throw new SkillcellError(
+        'job.invalid',
+        `Cannot accept the job: two secrets set the variable ${variable}, got ${both}. Ask for one of them.`,
+      );
+    }
+  }
 }

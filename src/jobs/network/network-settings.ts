@@ -1,17 +1,26 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
-import type { NetworkOptions, NetworkSecret } from '../../contracts/network/network-options.ts';
+import type { AwsKeys, HeaderSecret, NetworkOptions, NetworkSecret } from '../../contracts/network/network-options.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import type { CheckedRule } from '../../egress/rules/checked-rule.ts';
 import { parseNetworkRule } from '../../egress/rules/parse-network-rule.ts';
 
 /** A checked secret of the operator, without its value. */
-export interface SecretSettings {
-  source: NetworkSecret;
+export type SecretSettings = HeaderSettings | AwsSettings;
+
+/** A secret that stands in a header. */
+export interface HeaderSettings {
+  source: HeaderSecret;
   hosts: CheckedRule[];
   header: string;
   variable: string;
+}
+
+/** Keys that sign requests. */
+export interface AwsSettings {
+  aws: AwsKeys;
+  hosts: CheckedRule[];
 }
 
 /** The checked network option of an orchestrator. */
@@ -33,8 +42,9 @@ const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfe
 const aFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 const name = z.string().check(z.regex(NAME, 'must be a name of letters, digits and _'));
 const rule = z.union([z.string(), z.looseObject({ host: z.string() })], 'must be a rule such as "api.example.com"');
+const hosts = z.array(z.string()).check(z.minLength(1), z.maxLength(100));
 const secretFields = {
-  hosts: z.array(z.string()).check(z.minLength(1), z.maxLength(100)),
+  hosts,
   header: z.optional(
     z.string().check(
       z.regex(HEADER, 'must be the name of a header'),
@@ -43,14 +53,25 @@ const secretFields = {
   ),
   variable: z.optional(name),
 };
+const sources = [
+  { value: z.string() },
+  { env: name },
+  { file: z.string().check(z.minLength(1)) },
+  { get: aFunction },
+] as const;
+const keyPart = z.union(
+  [z.string(), ...sources.map((source) => z.strictObject(source))],
+  'must be a text, { value }, { env }, { file } or { get }',
+);
 const secret = z.union(
   [
-    z.strictObject({ ...secretFields, value: z.string() }),
-    z.strictObject({ ...secretFields, env: name }),
-    z.strictObject({ ...secretFields, file: z.string().check(z.minLength(1)) }),
-    z.strictObject({ ...secretFields, get: aFunction }),
+    ...sources.map((source) => z.strictObject({ ...secretFields, ...source })),
+    z.strictObject({
+      hosts,
+      aws: z.strictObject({ accessKeyId: keyPart, secretAccessKey: keyPart, sessionToken: z.optional(keyPart) }),
+    }),
   ],
-  'must be { value, hosts }, { env, hosts }, { file, hosts } or { get, hosts }',
+  'must be { value, hosts }, { env, hosts }, { file, hosts }, { get, hosts } or { aws, hosts }',
 );
 
 /** Schema of the network option of an orchestrator. */
@@ -76,8 +97,10 @@ export const networkSchema: z.ZodMiniType<NetworkOptions> = z.strictObject({
 export function networkSettings(options: NetworkOptions): NetworkSettings {
   const { allow, secrets = {}, allowPrivate = [], caFile, lookup, upstreamProxy, audit } = options;
   const read = ([key, source]: [string, NetworkSecret]): [string, SecretSettings] => {
-    const { hosts, header = 'authorization', variable = key } = source;
-    return [key, { source, hosts: hosts.map((host) => secretHost(key, host)), header: header.toLowerCase(), variable }];
+    const rules = source.hosts.map((host) => secretHost(key, host));
+    if ('aws' in source) return [key, { aws: source.aws, hosts: rules }];
+    const { header = 'authorization', variable = key } = source;
+    return [key, { source, hosts: rules, header: header.toLowerCase(), variable }];
   };
   return {
     allow: allow.map(parseNetworkRule),

@@ -47,7 +47,7 @@ export async function openJobNetwork(
   { rules, secrets, told }: JobNetwork,
   { jobId, limits, settings, egress, onRow, onAuditFailure }: OpenNetworkOptions,
 ): Promise<OpenNetwork> {
-  const held = await secretValues(secrets);
+  const { variables, ...held } = await secretValues(secrets);
   const sums = new Set<NetworkSum>();
   const whole = sumNetwork();
   sums.add(whole);
@@ -74,7 +74,7 @@ export async function openJobNetwork(
   const job = {
     jobId,
     rules,
-    secrets: held.map(({ variable: _, ...secret }) => secret),
+    ...held,
     limits: {
       requests: limits.networkRequests,
       bytesIn: limits.networkBytesIn,
@@ -90,7 +90,7 @@ export async function openJobNetwork(
       ...told,
       authority: opened.authority,
       connections: limits.networkConnections,
-      variables: Object.fromEntries(held.map(({ variable, placeholder }) => [variable, placeholder])),
+      variables,
     },
     handOver: (channel) => handOverConnections(channel, opened, limits.networkConnections),
     onExhausted: (given) => void (exhausted = given),

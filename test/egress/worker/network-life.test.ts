@@ -42,7 +42,13 @@ async function openWithWorker(): Promise<{ door: DoorScene; worker: Worker }> {
 async function another({ egress }: DoorScene): Promise<{ ask(): Promise<string>; close(): Promise<void> }> {
   const rules = [{ text: 'x', scheme: 'http', host: 'plain.test', below: false, port: upstream.plainPort }] as const;
   const job = await egress.open(
-    { jobId: 'job-2', rules: [...rules], secrets: [], limits: { requests: 99, bytesIn: 1e6, bytesOut: 1e6 } },
+    {
+      jobId: 'job-2',
+      rules: [...rules],
+      secrets: [],
+      awsKeys: [],
+      limits: { requests: 99, bytesIn: 1e6, bytesOut: 1e6 },
+    },
     { onRow: () => undefined, onFault: () => undefined },
   );
   return {
@@ -137,7 +143,6 @@ describe('P27 a fault in the worker', () => {
     expect(door.job.authority).toBe(before);
     expect(verdict(await door.ask('api.test'))).toBe('200');
   });
-
 });
 
 describe('P28 the end of a job', () => {
@@ -160,7 +165,6 @@ describe('P28 the end of a job', () => {
     await door.job.close();
     expect(await door.say('GET / HTTP/1.1\r\nconnection: close\r\n\r\n')).toBe('');
   });
-
 });
 
 describe('P29 jobs of one worker', () => {
