@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import {
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
@@ -10,13 +9,12 @@ import {
   S3ServiceException,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ceph, MISSING_CEPH, startCeph } from '../fixtures/ceph.ts';
+import { type CephOverTls, startCephOverTls } from '../fixtures/egress/ceph-over-tls.ts';
 import { describeWith } from '../fixtures/describe-with.ts';
 import { type AwsEgress, openAwsEgress } from '../fixtures/egress/open-aws-egress.ts';
 import { openRawBucket } from '../fixtures/raw-bucket.ts';
-import { startUpstream, type Upstream } from '../fixtures/egress/upstream.ts';
 
 const Bucket = 'bucket';
 const KEYS = [
@@ -32,16 +30,19 @@ const KEYS = [
 
 describeWith('Amazon’s client with placeholders on Ceph', MISSING_CEPH, () => {
   let ceph: Ceph;
-  let upstream: Upstream;
+  let front: CephOverTls;
   let network: AwsEgress;
   let client: S3Client;
-  /** All bytes that arrived at Ceph. */
-  let arrived = '';
   const open = (options: object = {}): S3Client =>
     new S3Client({
-      ...{ region: 'eu-west-3', endpoint: `https://s3.test:${upstream.port}`, forcePathStyle: true, maxAttempts: 1 },
+      ...{
+        region: 'eu-west-3',
+        endpoint: `https://s3.test:${front.upstream.port}`,
+        forcePathStyle: true,
+        maxAttempts: 1,
+      },
       credentials: network.placeholders,
-      requestHandler: new NodeHttpHandler({ httpsAgent: network.agent }),
+      requestHandler: { httpsAgent: network.agent },
       ...options,
     });
 
@@ -50,22 +51,15 @@ describeWith('Amazon’s client with placeholders on Ceph', MISSING_CEPH, () => 
     const bucket = openRawBucket(ceph.endpoint, ceph.owner.credentials, Bucket);
     await bucket.create();
     bucket.close();
-    const { hostname, port } = new URL(ceph.endpoint);
-    upstream = await startUpstream({
-      raw(socket) {
-        const gateway = connect(Number(port), hostname);
-        gateway.on('error', () => socket.destroy()).on('close', () => socket.destroy());
-        socket.on('close', () => gateway.destroy()).on('data', (bytes) => (arrived += bytes.toString('latin1')));
-        socket.pipe(gateway).pipe(socket);
-      },
-    });
+    front = await startCephOverTls(ceph);
+    const { upstream } = front;
     network = await openAwsEgress(upstream.network([`s3.test:${upstream.port}`]), ceph.owner.credentials);
     client = open();
   });
   afterAll(async () => {
     client?.destroy();
     await network?.[Symbol.asyncDispose]();
-    await upstream?.[Symbol.asyncDispose]();
+    await front?.[Symbol.asyncDispose]();
     await ceph?.[Symbol.asyncDispose]();
   });
 
@@ -113,6 +107,7 @@ describeWith('Amazon’s client with placeholders on Ceph', MISSING_CEPH, () => 
     expect(passed.length).toBeGreaterThan(20);
     expect(passed.filter(({ secrets, misplaced }) => secrets[0] !== 'KEYS' || misplaced !== undefined)).toEqual([]);
     expect(JSON.stringify(passed)).not.toContain(ceph.owner.credentials.accessKeyId);
+    const arrived = front.arrived();
     expect(arrived).toContain(`Credential=${ceph.owner.credentials.accessKeyId}/`);
     for (const placeholder of Object.values(network.placeholders)) expect(arrived).not.toContain(placeholder);
   });

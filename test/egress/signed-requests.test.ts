@@ -3,7 +3,6 @@ import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Sha256Node } from '@smithy/core/checksum';
-import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RequestListener } from 'node:http';
@@ -116,7 +115,7 @@ describe('a request of a client is signed anew', () => {
   test('with its checksum in a trailer by Amazon’s client', async () => {
     const client = new S3Client({
       ...{ region: 'us-west-2', endpoint: origin, forcePathStyle: true, credentials: network.placeholders },
-      requestHandler: new NodeHttpHandler({ httpsAgent: network.agent }),
+      requestHandler: { httpsAgent: network.agent },
     });
     const Body = Readable.from([Buffer.from('streamed '), Buffer.from('body')]);
     await client.send(new PutObjectCommand({ Bucket: 'b', Key: 'k', Body, ContentLength: 13 }));

@@ -10,7 +10,7 @@ import { parseNetworkRule } from '../../egress/rules/parse-network-rule.ts';
 export type SecretSettings = HeaderSettings | AwsSettings;
 
 /** A secret that stands in a header. */
-export interface HeaderSettings {
+interface HeaderSettings {
   source: HeaderSecret;
   hosts: CheckedRule[];
   header: string;

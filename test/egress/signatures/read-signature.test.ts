@@ -35,7 +35,7 @@ test.each([
   ['of another key', SIGNED.replace(ID, 'AKIAOTHEROTHEROTHERO')],
   ['of the scheme Bearer', `Bearer ${ID}`],
   ['of the scheme Basic', `Basic ${btoa(`${ID}:x`)}`],
-])('an authorization %s is none of the keys', (_name, authorization) => {
+])('an authorization %s has no signature of the keys', (_name, authorization) => {
   expect(read(authorization)).toBe('no signature');
 });
 
