@@ -261,7 +261,7 @@ describe('flags of the network', () => {
 
   it.for<[string, Record<string, string>, string[], number, string]>([
     ['a proxy that is no URL', { SKILLCELL_UPSTREAM_PROXY: `x:${VALUE}@y` }, [], 2, 'SKILLCELL_UPSTREAM_PROXY'],
-    ['a private host that is none', { SKILLCELL_ALLOW_PRIVATE: 'a b' }, [], 2, 'got "a b"'],
+    ['a private host in a wrong form', { SKILLCELL_ALLOW_PRIVATE: 'a b' }, [], 2, 'got "a b"'],
     ['a short value', { API_TOKEN: 'short' }, ['--secret', 'API_TOKEN=a.test'], 3, 'fewer than 8 bytes'],
     ['level none', {}, ['--isolation', 'none'], 3, 'level none'],
   ])('refuse %s before the code is read', async ([, env, flags, expected, message]) => {

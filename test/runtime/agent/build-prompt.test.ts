@@ -28,7 +28,7 @@ describe('buildPrompt()', () => {
     expect(system.split('[END ACTIVE SKILLS]')).toHaveLength(2);
   });
 
-  test('names the network of a program, and says otherwise that there is none', () => {
+  test('names the network of a program, and otherwise says that there is no network', () => {
     const none = '- There is no network, nothing can be installed, and no other program answers.\n';
     const network = {
       allowed: ['GET, HEAD https://api.test/v1/**', 'http://build.test:8080', 'and 3 more'],
