@@ -33,7 +33,13 @@ export type { DiagnosticText } from './contracts/errors/diagnostic-severities.ts
 export { ERROR_REGISTRY, type ErrorCode, type ErrorEntry } from './contracts/errors/error-registry.ts';
 export type { JobEvent, ModelStage, OutputEvent } from './contracts/jobs/events.ts';
 export type { GenerateOptions, Generation, StandardSchemaLike, ZodSchema } from './contracts/jobs/generation.ts';
-export type { RuntimeGlobals, SandboxJob, ToolDeclarations, ToolDescription } from './contracts/jobs/globals.ts';
+export type {
+  RuntimeGlobals,
+  SandboxJob,
+  SandboxNetwork,
+  ToolDeclarations,
+  ToolDescription,
+} from './contracts/jobs/globals.ts';
 export type {
   CodegenOptions,
   ExecOptions,
@@ -53,6 +59,7 @@ export { DEFAULT_LIMITS, type JobLimits } from './contracts/jobs/limits.ts';
 export type { DenialReason } from './contracts/network/denial-reasons.ts';
 export type { NetworkOptions, NetworkSecret, SecretValue } from './contracts/network/network-options.ts';
 export type { NetworkRule } from './contracts/network/network-rule.ts';
+export type { ToldNetwork, ToldSecret } from './contracts/network/told-network.ts';
 export type { DeniedRequests, NetworkRow, ResultNetwork } from './contracts/network/result-network.ts';
 export type * from './contracts/jobs/result.ts';
 export type {
