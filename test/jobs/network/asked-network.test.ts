@@ -29,7 +29,12 @@ describe('the option network of an orchestrator', () => {
       'network.rule-invalid',
       'no field path',
     ],
-    ['a proxy of another scheme', { allow: [], upstreamProxy: 'socks://a' }, 'options.invalid', 'a URL of http or https'],
+    [
+      'a proxy of another scheme',
+      { allow: [], upstreamProxy: 'socks://a' },
+      'options.invalid',
+      'a URL of http or https',
+    ],
     ['a missing file', { allow: [], caFile: '/none/ca.pem' }, 'options.invalid', 'network.caFile cannot be used'],
     ['a name of a secret', { allow: [], secrets: { 'a-b': secret({ value: VALUE }) } }, 'options.invalid', 'a-b'],
     [
