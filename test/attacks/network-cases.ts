@@ -286,6 +286,17 @@ const NAMES: readonly NetworkCase[] = [
 ];
 
 const PROTOCOLS: readonly NetworkCase[] = [
+  ...Object.entries({ SSH: 'SSH-2.0-x\r\n\r\n', bytes: '\x05\x01', SMTP: 'EHLO x\r\n' }).map(
+    ([title, text]): NetworkCase => ({
+      ...saying('P12', `${title} in a tunnel, in one piece with its CONNECT`, [], '', /^(400 protocol-refused|none)$/),
+      async attempt(door) {
+        const socket = door.job.connect();
+        socket.write(withPorts(door, `CONNECT api.test:$https HTTP/1.1\r\n\r\n${text}`));
+        return verdict((await whole(socket)).replace(/^HTTP.1.1 200 .*\r\n\r\n/, ''));
+      },
+    }),
+  ),
+  saying('P12', 'SOCKS', [], '\x05\x01\x00\r\n\r\n', '400 protocol-refused'),
   {
     ...saying('P12', 'a tunnel inside a tunnel', ['protocol-refused'], '', /^403 protocol-refused/),
     async attempt(door) {
