@@ -6,7 +6,7 @@ def fill(text):
     return text.replace('$https', HTTPS).replace('$http', HTTP)
 def door():
     opened = socket.create_connection(('127.0.0.1', 3128))
-    opened.settimeout(30)
+    opened.settimeout(10)
     return opened
 def whole(opened):
     parts = []
