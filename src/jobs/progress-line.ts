@@ -1,4 +1,3 @@
-import type { NetworkRow } from '../contracts/network/result-network.ts';
 import type { JobEvent } from '../contracts/jobs/events.ts';
 
 /** One line of progress for people who watch a job; undefined for events without a line. */
@@ -17,8 +16,6 @@ export function progressLine(event: JobEvent): string | undefined {
       return `call of ${event.call.target} ${event.call.name} ${event.call.ok ? 'answered' : 'refused'} in ${Math.round(event.call.durationMs)} ms`;
     case 'approval':
       return `call of ${event.tool} ${event.phase === 'asked' ? 'waits to be allowed' : event.phase}`;
-    case 'network':
-      return event.request.reason === undefined ? undefined : deniedLine(event.request);
     case 'artifact':
       return `artifact ${event.artifact.path}, ${event.artifact.bytes} bytes`;
     case 'decision':
@@ -36,10 +33,6 @@ export function progressLine(event: JobEvent): string | undefined {
     case 'faulted':
       return undefined;
   }
-}
-
-function deniedLine({ method, scheme, host, port, path, reason }: NetworkRow): string {
-  return `network: ${method === undefined ? '' : `${method} `}${scheme}://${host}:${port}${path ?? ''} was refused, ${reason}`;
 }
 
 /** Why the job does not run on its preferred runner. */

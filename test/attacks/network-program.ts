@@ -68,4 +68,3 @@ export function doorProgram(expressions: Record<string, string>, before = ''): s
   const rows = Object.entries(expressions).map(([name, code]) => `attempt(${JSON.stringify(name)}, lambda: ${code})`);
   return [DOOR, before, ...rows, 'print(json.dumps(report))'].join('\n');
 }
-

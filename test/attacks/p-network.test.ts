@@ -40,7 +40,12 @@ interface Tried {
 /** A job with a network that makes attempts. */
 async function tried(
   orchestrator: Orchestrator,
-  { level, rules, upstream = ordinary, ...job }: {
+  {
+    level,
+    rules,
+    upstream = ordinary,
+    ...job
+  }: {
     level: Level;
     rules: string[];
     code: string;
@@ -98,7 +103,14 @@ const table = (names: readonly string[], expression: (name: string) => string): 
   Object.fromEntries(names.map((name) => [name, expression(JSON.stringify(name))]));
 
 doorAttack('P01', 'reaches no address of the host or of a cloud, by name or by address', {
-  rules: ['api.test:$https', '127.0.0.1:$https', 'http://127.0.0.1:$http', '169.254.169.254', '[::1]:$https', '[fd00:ec2::254]'],
+  rules: [
+    'api.test:$https',
+    '127.0.0.1:$https',
+    'http://127.0.0.1:$http',
+    '169.254.169.254',
+    '[::1]:$https',
+    '[fd00:ec2::254]',
+  ],
   options: { allowPrivate: [] },
   attempts: {
     name: 'ask("api.test")',
@@ -147,7 +159,17 @@ doorAttack('P03', 'reaches no name with one private address among others', {
 doorAttack('P04', 'opens no tunnel to a place that can be read in two ways', {
   rules: ['api.test:$https', '127.0.0.1:$https'],
   attempts: table(
-    ['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '127.0.0.1.', '①②⑦.⓪.⓪.①', '127。0。0。1', 'user@api.test', '%61pi.test'],
+    [
+      '2130706433',
+      '0x7f000001',
+      '0177.0.0.1',
+      '127.1',
+      '127.0.0.1.',
+      '①②⑦.⓪.⓪.①',
+      '127。0。0。1',
+      'user@api.test',
+      '%61pi.test',
+    ],
     (host) => `ask(${host})`,
   ),
   blocked: /^(403|400) protocol-refused$/,
@@ -159,7 +181,14 @@ doorAttack('P05', 'reaches a denied host by no other spelling of its name', {
   blocked: /^(403 host-not-allowed|40[03] protocol-refused|421 authority-mismatch)$/,
 });
 
-const LOOK_ALIKES = ['evilwild.test', 'a.wild.test.evil.test', 'wild.test', 'a-wild.test', 'wild.tests', 'a.wild.test.x'];
+const LOOK_ALIKES = [
+  'evilwild.test',
+  'a.wild.test.evil.test',
+  'wild.test',
+  'a-wild.test',
+  'wild.tests',
+  'a.wild.test.x',
+];
 doorAttack('P06', 'reaches no look-alike of an allowed name', {
   rules: ['*.wild.test:$https'],
   attempts: table(LOOK_ALIKES, (host) => `ask(${host})`),
@@ -201,7 +230,17 @@ doorAttack('P09', 'uses no denied method, also not by a header', {
   open: { rules: ['api.test:$https'], names: ['post', 'delete', 'override'] },
 });
 
-const PATHS = ['/v2', '/v1/../v2', '/v1/%2e%2e/v2', '/v1/..%2fv2', '/v1//v2', '/v1/..;/v2', '/v1/..%5cv2', '/v1/%252e%252e/v2', '/V1/a'];
+const PATHS = [
+  '/v2',
+  '/v1/../v2',
+  '/v1/%2e%2e/v2',
+  '/v1/..%2fv2',
+  '/v1//v2',
+  '/v1/..;/v2',
+  '/v1/..%5cv2',
+  '/v1/%252e%252e/v2',
+  '/V1/a',
+];
 doorAttack('P10', 'leaves the allowed paths by no spelling', {
   rules: ['api.test:$https/v1/**'],
   attempts: table(PATHS, (path) => `ask("api.test", path=${path})`),
@@ -257,7 +296,17 @@ doorAttack('P13', 'smuggles no request into another one', {
 attack('P16', 'gets no broken answer of a host, and no second one', { levels: LEVELS }, async (scene) => {
   const { level, ownOrchestrator, evidence } = scene;
   const rules = ['api.test:$https'];
-  const paths = ['/both-lengths', '/two-lengths', '/nul', '/carriage-return', '/nameless', '/old', '/other-version', '/switch', '/nothing'];
+  const paths = [
+    '/both-lengths',
+    '/two-lengths',
+    '/nul',
+    '/carriage-return',
+    '/nameless',
+    '/old',
+    '/other-version',
+    '/switch',
+    '/nothing',
+  ];
   const floods = ['/interim', '/headers', '/one-header'];
   const code = doorProgram({
     ...table([...paths, ...floods], (path) => `ask("api.test", path=${path})`),
@@ -273,7 +322,9 @@ attack('P16', 'gets no broken answer of a host, and no second one', { levels: LE
 
 /** Options of a network with one secret for api.test. */
 const withSecret = (more: Partial<NetworkOptions> = {}): NetworkOptions => ({
-  ...ordinary.network(['api.test:$https', 'evil.test:$https', 'http://api.test:$http'].map((rule) => ported(ordinary, rule))),
+  ...ordinary.network(
+    ['api.test:$https', 'evil.test:$https', 'http://api.test:$http'].map((rule) => ported(ordinary, rule)),
+  ),
   secrets: { TOKEN: { value: VALUE, hosts: [ported(ordinary, 'api.test:$https')] } },
   ...more,
 });
@@ -383,7 +434,7 @@ function memoryOf(pid: number): Buffer[] {
         readSync(file, bytes, 0, bytes.length, start);
         found.push(bytes);
       } catch {
-        // The kernel gives some parts to nobody.
+        // The kernel refuses some parts to every reader.
       }
     }
     closeSync(file);
@@ -417,7 +468,9 @@ attack('P26', 'makes no request that the audit cannot record', { levels: LEVELS 
     rows.push(row);
     throw new Error('the disk is full');
   };
-  const code = doorProgram({ first: 'ask("api.test")', later: 'denied_later()' }, `
+  const code = doorProgram(
+    { first: 'ask("api.test")', later: 'denied_later()' },
+    `
 import time
 def denied_later():
     for _ in range(200):
@@ -426,32 +479,41 @@ def denied_later():
             return seen
         time.sleep(0.02)
     return seen
-`);
+`,
+  );
   const { report } = await tried(ownOrchestrator({ network: withSecret({ audit }) }), { level, rules, code });
   expect(report).toEqual({ first: '200', later: '403 audit-failed' });
   const calm = ownOrchestrator({ network: withSecret() });
-  expect((await tried(calm, { level, rules, code: doorProgram({ again: 'ask("api.test")' }) })).report).toEqual({ again: '200' });
+  expect((await tried(calm, { level, rules, code: doorProgram({ again: 'ask("api.test")' }) })).report).toEqual({
+    again: '200',
+  });
   evidence(`403 audit-failed after ${rows.length} rows`);
 });
 
-attack('P28', 'ends with its connections, also those that never read', { levels: LEVELS, mayGrowMib: 256 }, async (scene) => {
-  const { level, ownOrchestrator, evidence } = scene;
-  const open = new Set<unknown>();
-  await using flood = await startUpstream({
-    answer(_request, response) {
-      open.add(response);
-      response.on('close', () => open.delete(response));
-      const more = (): void => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536))) {
-          // Until the connection is full.
-        }
-      };
-      response.on('drain', more);
-      more();
-    },
-  });
-  const orchestrator = ownOrchestrator({ network: flood.network([`api.test:${flood.port}`]) });
-  const code = doorProgram({}, `
+attack(
+  'P28',
+  'ends with its connections, also those that never read',
+  { levels: LEVELS, mayGrowMib: 256 },
+  async (scene) => {
+    const { level, ownOrchestrator, evidence } = scene;
+    const open = new Set<unknown>();
+    await using flood = await startUpstream({
+      answer(_request, response) {
+        open.add(response);
+        response.on('close', () => open.delete(response));
+        const more = (): void => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536))) {
+            // Until the connection is full.
+          }
+        };
+        response.on('drain', more);
+        more();
+      },
+    });
+    const orchestrator = ownOrchestrator({ network: flood.network([`api.test:${flood.port}`]) });
+    const code = doorProgram(
+      {},
+      `
 held = []
 for _ in range(32):
     opened = secure('api.test:$https')
@@ -460,22 +522,24 @@ for _ in range(32):
 print('asked', flush=True)
 import time
 time.sleep(60)
-`);
-  const job = orchestrator.stream({
-    ...{ kind: 'exec', language: 'python', isolation: level, code, network: [`api.test:${flood.port}`] },
-    args: [`${flood.port}`, `${flood.plainPort}`],
-    limits: { graceMs: 2_000 },
-  });
-  await until(() => open.size === 32, '32 answers under way');
-  const started = performance.now();
-  orchestrator.cancel(job.jobId, 'enough');
-  const result = await job.result;
-  const tookMs = Math.round(performance.now() - started);
-  expect(result).toMatchObject({ outcome: 'canceled' });
-  await until(() => open.size === 0, 'an end of the connections to the host');
-  expect(result.network?.requests).toBe(32);
-  evidence(`32 full connections ended ${tookMs} ms after the cancel`);
-});
+`,
+    );
+    const job = orchestrator.stream({
+      ...{ kind: 'exec', language: 'python', isolation: level, code, network: [`api.test:${flood.port}`] },
+      args: [`${flood.port}`, `${flood.plainPort}`],
+      limits: { graceMs: 2_000 },
+    });
+    await until(() => open.size === 32, '32 answers under way');
+    const started = performance.now();
+    orchestrator.cancel(job.jobId, 'enough');
+    const result = await job.result;
+    const tookMs = Math.round(performance.now() - started);
+    expect(result).toMatchObject({ outcome: 'canceled' });
+    await until(() => open.size === 0, 'an end of the connections to the host');
+    expect(result.network?.requests).toBe(32);
+    evidence(`32 full connections ended ${tookMs} ms after the cancel`);
+  },
+);
 
 attack('P30', 'has no other way out than the door, and cannot replace it', { levels: LEVELS }, async (scene) => {
   const { level, ownOrchestrator, evidence } = scene;
@@ -495,28 +559,39 @@ attack('P30', 'has no other way out than the door, and cannot replace it', { lev
     'the authority itself': 'opened(os.environ["SSL_CERT_FILE"], os.O_WRONLY)',
     door: 'connected(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 3128))',
   };
-  const code = attempts(`
+  const code = attempts(
+    `
 def bound(host, port, option=socket.SO_REUSEADDR):
     with socket.socket() as attempted:
         attempted.setsockopt(socket.SOL_SOCKET, option, 1)
         attempted.bind((host, port))
         attempted.listen()
-`, expressions);
+`,
+    expressions,
+  );
   const { report } = await tried(orchestrator, { level, rules, code });
   expect(report).toMatchObject({ interfaces: ['lo'], routes: 0, resolver: '', name: 'gaierror', door: 'reached' });
   for (const name of ['outside', 'datagram']) expect(report[name], name).toMatch(/^(ENETUNREACH|EHOSTUNREACH)$/);
   for (const name of ['bind', 'bind all', 'bind beside']) expect(report[name], name).toBe('EADDRINUSE');
-  for (const name of ['authority', 'the authority itself']) expect(report[name], name).toMatch(/^(EROFS|EACCES|EPERM)$/);
+  for (const name of ['authority', 'the authority itself'])
+    expect(report[name], name).toMatch(/^(EROFS|EACCES|EPERM)$/);
   evidence('only lo, no route, no resolver; the port of the door is in use');
 });
 
 attack('P30', 'has no door without a network', { levels: LEVELS }, async (scene) => {
   const { level, job, ownOrchestrator, evidence } = scene;
   const listening = `sorted(row.split()[1] for name in ("tcp", "tcp6") for row in readable("/proc/net/" + name).splitlines()[1:] if row.split()[3] == "0A")`;
-  const code = attempts('', { listening, variables: 'sorted(name for name in os.environ if "proxy" in name.lower() or "CA" in name)' });
+  const code = attempts('', {
+    listening,
+    variables: 'sorted(name for name in os.environ if "proxy" in name.lower() or "CA" in name)',
+  });
   const without = reportOf((await job({ code })).stdout.text);
   expect(without).toEqual({ listening: [], variables: [] });
-  const { report } = await tried(ownOrchestrator({ network: withSecret() }), { level, rules: ['api.test:$https'], code });
+  const { report } = await tried(ownOrchestrator({ network: withSecret() }), {
+    level,
+    rules: ['api.test:$https'],
+    code,
+  });
   expect(report['listening']).toEqual(['0100007F:0C38']);
   expect(report['variables']).toContain('HTTPS_PROXY');
   evidence('nothing listens; with a network only 127.0.0.1:3128');

@@ -71,6 +71,16 @@ export const ENCODINGS: readonly Encoding[] = [
     encode: (text) => wrapped(utf8(text).toString('hex'), 60, '\n'),
     decode: (text) => Buffer.from(text.replaceAll('\n', ''), 'hex').toString(),
   },
+  {
+    name: 'hex with spaces, as in error pages of S3',
+    encode: (text) => wrapped(utf8(text).toString('hex'), 2, ' '),
+    decode: (text) => Buffer.from(text.replaceAll(' ', ''), 'hex').toString(),
+  },
+  {
+    name: 'hex with colons',
+    encode: (text) => wrapped(utf8(text).toString('hex'), 2, ':'),
+    decode: (text) => Buffer.from(text.replaceAll(':', ''), 'hex').toString(),
+  },
   { name: 'base64', encode: (text) => utf8(text).toString('base64'), decode: fromBase64 },
   { name: 'base64url', encode: (text) => utf8(text).toString('base64url'), decode: fromBase64 },
   { name: 'base64 in MIME', encode: (text) => wrapped(utf8(text).toString('base64'), 76, '\r\n'), decode: fromBase64 },

@@ -115,7 +115,7 @@ describe('P27 a fault in the worker', () => {
     await until(() => upstream.requests.at(-1)?.method === 'POST', 'a request under way');
     const ended = whole(waiting);
     // No message of ours: reading it throws.
-    worker.postMessage(null);
+    worker.postMessage(null, []);
     await ended;
     await until(() => door.faults.length > 0, 'a reason');
     expect(door.faults).toEqual([expect.stringContaining('TypeError')]);

@@ -20,8 +20,8 @@ export interface WashForm {
 }
 
 const OFFSETS = [0, 1, 2] as const;
-/** A digit of hex or a line break. */
-const HEX_TOKEN = /\\r\\n|\\n|\r?\n|[0-9a-f]/gi;
+/** A digit of hex or a break. */
+const HEX_TOKEN = /\\r\\n|\\n|\r?\n|[ :0-9a-f]/gi;
 
 /**
  * The forms of a secret in answers:
@@ -31,7 +31,7 @@ const HEX_TOKEN = /\\r\\n|\\n|\r?\n|[0-9a-f]/gi;
  * - base64 and base64url at each offset; of the digits that the value shares with neighbours, only its bits count and change;
  * - both base64 twice, at each pair of offsets.
  *
- * Lines may break in hex and base64, and `+` and `/` be escaped. Letters that are not ASCII count in UTF-8, in latin1, and in UTF-8 that was
+ * Lines may break in hex and base64, and spaces or colons stand between digits, and `+` and `/` be escaped. Letters that are not ASCII count in UTF-8, in latin1, and in UTF-8 that was
  * taken for latin1 and encoded again.
  *
  * @param ignoreCase accept each letter in either case, as in names of headers; the raw placeholder then replaces every form
