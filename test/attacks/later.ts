@@ -1,7 +1,5 @@
 /** Cases of the list of threats that cannot be tried yet, with the missing feature. */
 export const LATER_CASES: Record<string, string> = {
-  A09: 'needs the proxy for allowed domains; until then no job has a network',
-  A10: 'needs the proxy for allowed domains; A02 shows that a job has no resolver',
   E14: 'needs host tools with addresses',
   F01: 'needs a queue that hands a job to another host',
   F04: 'needs a queue that hands a job to another host',
@@ -9,11 +7,12 @@ export const LATER_CASES: Record<string, string> = {
   F08: 'needs a queue with leases',
   F09: 'needs a queue with attempts',
   F24: 'needs idempotency keys of a queue',
-  M08: 'needs network and host tools that a skill could ask for',
 };
 
 /** Cases in other tests, because they concern an engine, a host or a store more than a job. */
 export const ELSEWHERE_CASES: Record<string, string> = {
+  A09: 'test/attacks/p-network.test.ts',
+  A10: 'test/attacks/p-network.test.ts',
   A33: 'test/sandboxes/docker/container-options.test.ts',
   A36: 'test/sandboxes/docker/engine-faults.test.ts',
   A37: 'test/sandboxes/docker/engine-faults.test.ts',
@@ -41,4 +40,9 @@ export const ELSEWHERE_CASES: Record<string, string> = {
   F21: 'test/attacks/container-life.ts',
   F23: 'test/chaos/chaos.test.ts',
   N11: 'test/library/stores/s3/s3-on-ceph.test.ts',
+  P14: 'test/egress/worker/network-attacks.test.ts',
+  P19: 'test/egress/worker/network-life.test.ts',
+  P20: 'test/egress/worker/network-attacks.test.ts',
+  P24: 'test/egress/worker/network-attacks.test.ts',
+  P27: 'test/egress/worker/network-life.test.ts',
 };
