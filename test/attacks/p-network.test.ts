@@ -354,13 +354,17 @@ attack('P21', 'brings a secret to no other place than its own', { levels: LEVELS
   evidence(`1 of ${seen.length} requests had the value: that to its host, in its header`);
 });
 
-attack('P22', 'finds a secret in no answer, in no file and in no memory', { levels: LEVELS }, async (scene) => {
-  const { level, ownOrchestrator, evidence } = scene;
-  const rules = ['api.test:$https'];
-  const places = ['/status', '/header', '/cookie', '/redirect', '/error', '/body', '/lines', '/gzip', '/part'];
-  const code = doorProgram(
-    { done: 'json.dumps([search(), len(answers)])' },
-    `
+attack(
+  'P22',
+  'finds a secret in no answer, in no file and in no memory',
+  { levels: LEVELS, mayGrowMib: 384 },
+  async (scene) => {
+    const { level, ownOrchestrator, evidence } = scene;
+    const rules = ['api.test:$https'];
+    const places = ['/status', '/header', '/cookie', '/redirect', '/error', '/body', '/lines', '/gzip', '/part'];
+    const code = doorProgram(
+      { done: 'json.dumps([search(), len(answers)])' },
+      `
 import base64, urllib.parse, gzip
 auth = ['Authorization: Bearer ' + os.environ['TOKEN']]
 answers = [ask('api.test', path=place + '?form=' + urllib.parse.quote(form), lines=auth) for place in ${JSON.stringify(places)} for form in ${JSON.stringify(Object.keys(FORMS))}]
@@ -384,39 +388,40 @@ def search():
             pass
     return found
 `,
-  );
-  const orchestrator = ownOrchestrator({ network: withSecret() });
-  const known = new Set(sandboxProcesses());
-  let looked = 0;
-  let held = 0;
-  const hold = `${code}\nsys.stdout.flush()\nimport time\nwhile not os.path.exists('/tmp/never') and time.monotonic() < START + 3: time.sleep(0.05)`;
-  const running = tried(orchestrator, {
-    level,
-    rules,
-    secrets: ['TOKEN'],
-    code: level === 'namespace' ? `import time\nSTART = time.monotonic()\n${hold}` : code,
-  });
-  if (level === 'namespace') {
-    for (let round = 0; round < 12; round += 1) {
-      for (const pid of sandboxProcesses().filter((each) => !known.has(each))) {
-        const memory = memoryOf(pid);
-        looked += memory.length > 0 ? 1 : 0;
-        held += memory.filter((bytes) => bytes.includes(VALUE)).length;
+    );
+    const orchestrator = ownOrchestrator({ network: withSecret() });
+    const known = new Set(sandboxProcesses());
+    let looked = 0;
+    let held = 0;
+    const hold = `${code}\nsys.stdout.flush()\nimport time\nwhile not os.path.exists('/tmp/never') and time.monotonic() < START + 3: time.sleep(0.05)`;
+    const running = tried(orchestrator, {
+      level,
+      rules,
+      secrets: ['TOKEN'],
+      code: level === 'namespace' ? `import time\nSTART = time.monotonic()\n${hold}` : code,
+    });
+    if (level === 'namespace') {
+      for (let round = 0; round < 12; round += 1) {
+        for (const pid of sandboxProcesses().filter((each) => !known.has(each))) {
+          const memory = memoryOf(pid);
+          looked += memory.length > 0 ? 1 : 0;
+          held += memory.filter((bytes) => bytes.includes(VALUE)).length;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 250));
       }
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      expect(looked).toBeGreaterThan(0);
+      expect(held, 'memories with the value').toBe(0);
     }
-    expect(looked).toBeGreaterThan(0);
-    expect(held, 'memories with the value').toBe(0);
-  }
-  const { report, result } = await running;
-  expect(report['done']).toBe(`[0, ${places.length * Object.keys(FORMS).length}]`);
-  const text = JSON.stringify(result);
-  for (const [name, form] of Object.entries(FORMS)) {
-    const word = form(VALUE);
-    expect(text.includes(name.startsWith('base64') ? word.slice(4, -4) : word), name).toBe(false);
-  }
-  evidence(`${places.length * Object.keys(FORMS).length} answers, ${looked} looks at memories: none had the value`);
-});
+    const { report, result } = await running;
+    expect(report['done']).toBe(`[0, ${places.length * Object.keys(FORMS).length}]`);
+    const text = JSON.stringify(result);
+    for (const [name, form] of Object.entries(FORMS)) {
+      const word = form(VALUE);
+      expect(text.includes(name.startsWith('base64') ? word.slice(4, -4) : word), name).toBe(false);
+    }
+    evidence(`${places.length * Object.keys(FORMS).length} answers, ${looked} looks at memories: none had the value`);
+  },
+);
 
 /** Writable memory of a process, as root reads it. */
 function memoryOf(pid: number): Buffer[] {
@@ -538,6 +543,62 @@ time.sleep(60)
     await until(() => open.size === 0, 'an end of the connections to the host');
     expect(result.network?.requests).toBe(32);
     evidence(`32 full connections ended ${tookMs} ms after the cancel`);
+  },
+);
+
+attack(
+  'P29',
+  'never gets the rules, secrets or rows of another job or tenant',
+  { levels: LEVELS, timeoutMs: 400_000 },
+  async (scene) => {
+    const { level, ownOrchestrator, evidence } = scene;
+    const each = level === 'namespace' ? 50 : 12;
+    const tenants = ['red', 'blue'].map((name) => {
+      const value = `sk-${name}-0123456789abcdef`;
+      const rows: NetworkRow[] = [];
+      const host = (index: number): string => `${name}${index % 5}.tenant.test`;
+      const orchestrator = ownOrchestrator({
+        concurrency: 4,
+        network: {
+          ...ordinary.network([ported(ordinary, '*.tenant.test:$https')]),
+          secrets: {
+            TOKEN: { value, hosts: Array.from({ length: 5 }, (_, index) => ported(ordinary, `${host(index)}:$https`)) },
+          },
+          audit: (row) => void rows.push(row),
+        },
+      });
+      return { name, value, rows, host, orchestrator };
+    });
+    const before = ordinary.requests.length;
+    const runs = Array.from({ length: each }, (_, index) =>
+      tenants.map(async ({ name, host, orchestrator }) => {
+        const code = doorProgram({
+          own: `ask("${host(index)}", path="/${name}/${index}", lines=["Authorization: " + os.environ["TOKEN"]])`,
+          next: `ask("${host(index + 1)}", path="/${name}/${index}")`,
+          other: `ask("${name === 'red' ? 'blue' : 'red'}0.tenant.test", path="/${name}/${index}")`,
+        });
+        const rules = [`${host(index)}:$https`];
+        return { ...(await tried(orchestrator, { level, rules, code, secrets: ['TOKEN'] })), name, index };
+      }),
+    ).flat();
+    const ended = await Promise.all(runs);
+    for (const { report, result } of ended) {
+      expect(report).toEqual({ own: '200', next: '403 host-not-allowed', other: '403 host-not-allowed' });
+      expect(result.network).toMatchObject({ requests: 1, secrets: ['TOKEN'], deniedMore: 0 });
+    }
+    const seen = ordinary.requests.slice(before);
+    expect(seen).toHaveLength(2 * each);
+    for (const { url, headers } of seen) {
+      const tenant = tenants.find(({ name }) => url.startsWith(`/${name}/`));
+      expect(headers.authorization).toBe(tenant?.value);
+    }
+    for (const { name, rows } of tenants) {
+      expect(rows).toHaveLength(3 * each);
+      for (const { path } of rows) expect(path).toMatch(new RegExp(`^/${name}/`));
+      const jobs = new Map(ended.filter((one) => one.name === name).map(({ result, index }) => [result.jobId, index]));
+      for (const { jobId, path } of rows) expect(path).toBe(`/${name}/${jobs.get(jobId)}`);
+    }
+    evidence(`${2 * each} jobs of two tenants side by side: each had its own rules, secret and rows`);
   },
 );
 
