@@ -30,7 +30,8 @@ export type DifferenceName =
 export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceOnPurpose>> = {
   network: {
     what: 'Programs reach no address and resolve no name outside the sandbox',
-    reason: 'A job has no network; it reaches the outside through tools of the host',
+    reason:
+      'A job has no network. It reaches the outside through tools of the host, and named hosts through [the proxy of the host](network.md)',
   },
   'host-files': {
     what: 'A job sees `/usr` and a few files of `/etc` of the machine, or the files of its image',

@@ -27,7 +27,7 @@ const GATES: Record<NetworkGate, true> = {
 /** Gates without a case of their own. */
 const ELSEWHERE: Partial<Record<NetworkGate, string>> = {
   'address-blocked': 'resolved, pinned and connected are its parts',
-  'secret-refused': 'no request is denied for it',
+  'signature-unsupported': 'test/egress/signed-requests.test.ts denies such requests',
 };
 
 let upstreams: NetworkUpstreams;

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { requireLevel } from '../fixtures/levels.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // Without a model in the environment, the recordings answer.
@@ -76,6 +77,18 @@ it('a session plots, survives an endless loop, and leaves a picture', async () =
   );
   expect(said).toContain('\nrun 3: timeout, kept; The program took longer than 0.5 s.\nrun 4: 97.3 ppm in 60 years\n');
   expect(said).toContain('\nleft: plot.svg, image/svg+xml\n3da50807 141 bytes\n');
+});
+
+it('a job reads an API with a bearer that it never sees, and why another path is closed', async (context) => {
+  requireLevel(context, 'namespace');
+  const said = await run('network/network.ts');
+  expect(said).toMatch(/^\/v1\/orders 200 \{"orders":3,"authorization":"Bearer sk-[A-Za-z0-9]{21}"\}\n/);
+  expect(said).toMatch(
+    /\n\/admin 403 skillcell: path-not-allowed: .* This job may use: GET https:\/\/api\.example\.com/,
+  );
+  expect(said).toContain(
+    "sent: [ 'API_TOKEN' ] denied: [ '/admin path-not-allowed' ]\nthe bearer is in the result: false\n",
+  );
 });
 
 it('a recorded skill eval reproduces the stored table', async () => {

@@ -9,7 +9,6 @@ export const DENIAL_REASONS = {
   'authority-mismatch': 'the request names two different hosts',
   'address-blocked': 'the host has an address that is not public',
   'protocol-refused': 'only HTTP/1.1 requests are passed on, without upgrades and inner tunnels',
-  'secret-refused': 'the credential may not be used in this way',
   'signature-unsupported': 'a signature of this form cannot be made anew with the key of the placeholder',
   'response-unscannable': 'the answer of a host that gets a credential cannot be checked',
   'audit-failed': 'the request cannot be recorded',
