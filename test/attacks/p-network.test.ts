@@ -549,7 +549,7 @@ time.sleep(60)
 attack(
   'P29',
   'never gets the rules, secrets or rows of another job or tenant',
-  { levels: LEVELS, timeoutMs: 400_000 },
+  { levels: LEVELS, timeoutMs: 400_000, mayGrowMib: 512 },
   async (scene) => {
     const { level, ownOrchestrator, evidence } = scene;
     const each = level === 'namespace' ? 50 : 12;
