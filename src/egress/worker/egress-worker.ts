@@ -4,7 +4,7 @@
  */
 import { createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createSecureContext, rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { openConnections } from '../../outgoing/checked-connections.ts';
 import type { Lookup, OutgoingCheck } from '../../outgoing/outgoing-rules.ts';
@@ -24,6 +24,7 @@ let lastLookup = 0;
 const authorities = new Map<string, Promise<Authority>>();
 let newest: Promise<Authority> | undefined;
 let isAudited = true;
+let context: SecureContext | undefined;
 
 void begin();
 
@@ -130,7 +131,8 @@ async function openAgent(onConnected: (origin: string, address: string) => void)
   // Its gates among ours are those with the names of its checks.
   const checks = without as readonly OutgoingCheck[];
   const rules = { allowPrivate, without: checks, ...(hasLookup ? { lookup: askHost } : {}) };
-  const secureContext = trusted === undefined ? undefined : createSecureContext({ ca: trusted });
+  // All jobs share it: it holds some 150 certificates, and no session.
+  const secureContext = trusted === undefined ? undefined : (context ??= createSecureContext({ ca: trusted }));
   return await openConnections(rules, { headerBytes: HEADER_BYTES, idleMs: IDLE_MS, secureContext, onConnected });
 }
 
