@@ -439,7 +439,7 @@ function memoryOf(pid: number): Buffer[] {
         readSync(file, bytes, 0, bytes.length, start);
         found.push(bytes);
       } catch {
-        // The kernel refuses some parts to every reader.
+        // The kernel shows some parts to no process.
       }
     }
     closeSync(file);
