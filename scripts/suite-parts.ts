@@ -68,7 +68,7 @@ export const ONLY_IN_ALL: readonly string[] = [
 ];
 
 /** Matches files that divide their tests between `npm test` and the rest: they import `test/fixtures/share.ts`, or levels that are divided. */
-const SHARED = /^import .*(?:\b(?:EVERY_LEVEL|SHARED_LEVELS)\b.* from|\/share\.ts')/m;
+const SHARED = /^import .*(?:\b(?:EVERY_LEVEL|SHARED_LEVELS|NETWORK_LEVELS)\b.* from|\/share\.ts')/m;
 
 /** The part of the tests that this process runs. */
 export function suitePart(): SuitePart {
