@@ -85,7 +85,7 @@ async function readValue(name: string, source: SecretValue, what = 'its value'):
     // An error of a file or of a caller's function may hold the value.
     throw unavailable(name, `${what} cannot be read`);
   }
-  if (typeof value !== 'string' || value === '') throw unavailable(name, `${what} is empty`);
+  if (typeof value !== 'string' || value === '') throw unavailable(name, `${what} is missing or empty`);
   const bytes = Buffer.byteLength(value);
   if (bytes < LEAST_BYTES) throw unavailable(name, `${what} has fewer than ${LEAST_BYTES} bytes`);
   if (bytes > MOST_BYTES) throw unavailable(name, `${what} has more than ${MOST_BYTES} bytes`);

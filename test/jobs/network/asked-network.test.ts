@@ -115,12 +115,12 @@ describe('a job with a network', () => {
   });
 
   it.each<[string, string]>([
-    ['none', 'it has no value'],
-    ['empty', 'it has no value'],
+    ['none', 'its value is missing or empty'],
+    ['empty', 'its value is missing or empty'],
     ['short', 'fewer than 8 bytes'],
     ['control', 'a control character'],
     ['long', 'more than 16384 bytes'],
-    ['number', 'it has no value'],
+    ['number', 'its value is missing or empty'],
     ['throwing', 'its value cannot be read'],
     ['missing', 'its value cannot be read'],
   ])('is refused for the secret %s, and no message has the value', async (name, reason) => {

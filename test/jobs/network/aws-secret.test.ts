@@ -61,7 +61,7 @@ describe('keys that cannot be used', () => {
     ['its accessKeyId has a character that none has', { accessKeyId: 'AKIA,EXAMPLE' }],
     ['its accessKeyId has a character that none has', { accessKeyId: 'AKIA EXAMPLE' }],
     ['its accessKeyId has fewer than 8 bytes', { accessKeyId: 'AKIA' }],
-    ['its secretAccessKey is empty', { secretAccessKey: { env: 'NO_SUCH_VARIABLE' } }],
+    ['its secretAccessKey is missing or empty', { secretAccessKey: { env: 'NO_SUCH_VARIABLE' } }],
     ['its secretAccessKey cannot be read', { secretAccessKey: { file: '/no/such/file' } }],
     ['its sessionToken has a character that none has', { sessionToken: 'token of é' }],
   ])('%s', async (reason, part) => {
