@@ -119,10 +119,17 @@ export function serveChannel(args: readonly string[]): void {
     try {
       const canceled = cancellation.signal;
       const inputs = await incoming.inputsOf(sent);
-      const { network } = inputs.globals.JOB;
+      const { packages } = inputs.globals.JOB;
+      // Installers and program have one door; the host knows whose connections it takes.
+      const { network = packages?.network } = inputs.globals.JOB;
+      const npmrc = network?.npmrc ?? packages?.network.npmrc;
       if (network !== undefined) {
         const { openNetwork } = await import('./network/open-network.ts');
-        door = await openNetwork(network, { channel, layout, privileges });
+        door = await openNetwork(npmrc === undefined ? network : { ...network, npmrc }, {
+          channel,
+          layout,
+          privileges,
+        });
       }
       await serveJob({
         ...inputs,

@@ -49,7 +49,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/skills/load': ['files'],
   'src/protocol': ['channel', 'files', 'messages', 'connections'],
   'src/archives': ['checks', 'zip', 'tar'],
-  'src/egress': ['rules', 'certificates', 'secrets', 'signatures', 'worker', 'start-egress', 'sum-network'],
+  'src/egress': ['rules', 'certificates', 'secrets', 'signatures', 'packages', 'worker', 'start-egress', 'sum-network'],
   'src/egress/secrets': ['held-secret', 'forms'],
   'src/sandboxes': [
     'runner',
@@ -132,7 +132,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/cli': ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
   'src/cli/options': ['places', 'flags', 'skills', 'network'],
   'src/cli/commands': ['jobs', 'skills', 'library'],
-  runtime: ['languages', 'sandbox', 'network', 'files', 'run', 'agent', 'session', 'serve', 'rehearse'],
+  runtime: ['languages', 'sandbox', 'network', 'files', 'run', 'packages', 'agent', 'session', 'serve', 'rehearse'],
   'runtime/run': ['run-clock', 'call-port', 'skill-script', 'program', 'job-surroundings'],
   'runtime/languages': ['javascript'],
   'runtime/languages/javascript': [

@@ -4,8 +4,16 @@ import { flattenTree } from '../../src/protocol/files/flatten-tree.ts';
 import { reopenFolder } from '../../src/protocol/files/reopen-folder.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
-/** Empties a folder of an attempt. The regular files in `kept` (paths below the folder) stay, with their parent folders. */
-function clearFolder(folder: string, kept: ReadonlySet<string>): void {
+/** Entries of the workspace that installers make: they are those of the job, not of an attempt. */
+const OF_INSTALLERS: ReadonlySet<string> = new Set(['node_modules', 'package.json', 'package-lock.json', '.packages']);
+const NOTHING: ReadonlySet<string> = new Set();
+
+/**
+ * Empties a folder of an attempt. The regular files in `kept` (paths below the folder) stay, with their parent folders.
+ *
+ * @param whole names of entries that stay as they are
+ */
+function clearFolder(folder: string, kept: ReadonlySet<string>, whole: ReadonlySet<string> = NOTHING): void {
   const onTheWay = new Set<string>();
   for (const path of kept) {
     for (let cut = path.indexOf('/'); cut > 0; cut = path.indexOf('/', cut + 1)) onTheWay.add(path.slice(0, cut));
@@ -14,6 +22,7 @@ function clearFolder(folder: string, kept: ReadonlySet<string>): void {
     // Names as bytes: a program can create names that are not UTF-8.
     for (const raw of readdirSync(join(folder, below), { encoding: 'buffer' })) {
       const path = join(below, raw.toString('utf8'));
+      if (whole.has(path)) continue;
       const full = Buffer.concat([Buffer.from(`${join(folder, below)}/`), raw]);
       const status = lstatSync(full);
       if (status.isDirectory() && onTheWay.has(path)) {
@@ -34,14 +43,21 @@ function clearFolder(folder: string, kept: ReadonlySet<string>): void {
 /**
  * Removes all files of an attempt from the sandbox except the input files in the workspace. Call it as the owner, after the last process of the
  * attempt has ended.
+ *
+ * @param hasPackages whether packages were installed before the first attempt; they stay
  */
-export function clearAttempt(layout: SandboxLayout, inputs: ReadonlySet<string>): void {
-  const { level, workspace, value, temporary } = layout;
-  clearFolder(workspace, inputs);
-  clearFolder(value, new Set());
-  if (level === 'none') clearFolder(temporary, new Set());
-  else clearOwn(level === 'namespace' ? '/inner/tmp' : temporary);
+export function clearAttempt(layout: SandboxLayout, inputs: ReadonlySet<string>, hasPackages = false): void {
+  const { workspace, value } = layout;
+  clearFolder(workspace, inputs, hasPackages ? OF_INSTALLERS : NOTHING);
+  clearFolder(value, NOTHING);
+  clearTemporary(layout);
   clearSharedMemory(layout);
+}
+
+/** Empties the temporary folder of user code. */
+export function clearTemporary({ level, temporary }: SandboxLayout): void {
+  if (level === 'none') clearFolder(temporary, NOTHING);
+  else clearOwn(level === 'namespace' ? '/inner/tmp' : temporary);
 }
 
 /** Removes the files of ended processes from /dev/shm: they occupy memory, which would count against the limit of the next program. */

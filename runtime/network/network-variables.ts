@@ -25,6 +25,11 @@ export function authorityFile({ skills }: SandboxLayout): string {
   return join(skills, '.network', 'authority.pem');
 }
 
+/** npm's configuration, beside it. */
+export function npmrcFile({ skills }: SandboxLayout): string {
+  return join(skills, '.network', 'npmrc');
+}
+
 /** The environment variables by which programs find the door. Without a network there are none. */
 export function networkVariables(network: SandboxNetwork | undefined, layout: SandboxLayout): Record<string, string> {
   if (network === undefined) return {};
@@ -36,6 +41,7 @@ export function networkVariables(network: SandboxNetwork | undefined, layout: Sa
     ...both('no_proxy', OWN_HOSTS),
     NODE_USE_ENV_PROXY: '1',
     ...Object.fromEntries(CERTIFICATE_VARIABLES.map((name) => [name, file])),
+    ...(network.npmrc === undefined ? {} : { npm_config_userconfig: npmrcFile(layout) }),
     ...network.variables,
   };
 }

@@ -15,6 +15,7 @@ import { answerCalls, type CallAnswers } from './program/answer-calls.ts';
 import { counted, countedVariables, type ExecutorMessage } from './program/executor-link.ts';
 import type { ExecutorProcess } from './program/executor-process.ts';
 import { letGo } from './program/let-go.ts';
+import { makeManifest } from '../network/make-manifest.ts';
 import { networkVariables, variablesOfStart } from '../network/network-variables.ts';
 import { makeUserFolders, placeProgram, programVariables } from './program/place-program.ts';
 import { readProgramError, readProgramValue } from './program/program-report.ts';
@@ -60,7 +61,7 @@ export async function runProgram(
   if (run > 1) {
     const { clearAttempt } = await import('../files/clear-attempt.ts');
     await around.processes.gone(GONE_TIMEOUT_MS);
-    privileges.asUser(() => clearAttempt(layout, inputs));
+    privileges.asUser(() => clearAttempt(layout, inputs, job.packages !== undefined));
   }
   const script = typeof given === 'string' ? undefined : given;
   if (script !== undefined) await checkRequirements(around, script);
@@ -81,6 +82,7 @@ export async function runProgram(
   privileges.restore();
   privileges.asUser(() => {
     makeUserFolders(layout);
+    if (job.network?.npmrc !== undefined) makeManifest(layout);
     // A script of a skill stays in place.
     if (program !== undefined) placeProgram(layout, path, [{ path: fileName, code: program }, ...files]);
   });
@@ -92,7 +94,7 @@ export async function runProgram(
 }
 
 /** A program whose interpreter waits for it. */
-interface ReadyProgram {
+export interface ReadyProgram {
   executor: ExecutorProcess;
   script: SkillScript | undefined;
   /** Absolute path of the program. */
@@ -109,7 +111,7 @@ interface ReadyProgram {
 const STOPPABLE: ReadonlySet<EndCause> = new Set<EndCause>(['run-deadline', 'timeout', 'canceled']);
 
 /** A program as the code of a run. It ends with its interpreter. */
-function programSubject(
+export function programSubject(
   { executor, script, path, fileName, env, stdin, writers }: ReadyProgram,
   { globals, layout, privileges, processes, calls: port }: JobSurroundings,
 ): RunSubject {

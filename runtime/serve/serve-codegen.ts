@@ -17,6 +17,7 @@ import { fitInputs } from './fit-inputs.ts';
 import type { CallPort } from '../run/call-port.ts';
 import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
+import type { Installation } from '../packages/install-packages.ts';
 import { runProgram } from '../run/run-program.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import { renderArrived, type RenderedSkills } from './render-arrived.ts';
@@ -45,7 +46,9 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   const stdin = around.stdin === undefined ? undefined : await readAll(around.stdin);
   const { codegen } = job;
   if (codegen === undefined) throw new Error('Cannot serve a codegen job: its task is missing.');
-  const installed = await asked;
+  const installed = withInstalled(await asked, language, await installAsked(around));
+  if (installed.failed !== undefined)
+    return await sendOutputs(around, installed.failed, { sources: rendered.pool, attempts: [] });
   const input = {
     instructionBlock: rendered.text,
     task: codegen.task,
@@ -96,6 +99,29 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     const more = { sources: rendered.pool, attempts: judged, diagnostics: found, ...rest };
     await sendOutputs(around, { ...emptyRun([]), outcome }, more);
   }
+}
+
+/** Installs the packages of the job. They belong to the job: no attempt installs them again. */
+async function installAsked(around: JobSurroundings): Promise<Installation> {
+  if (around.globals.JOB.packages === undefined) return { packages: [] };
+  const { installPackages } = await import('../packages/install-packages.ts');
+  return await installPackages(around);
+}
+
+type KnownPackages = Awaited<ReturnType<typeof askForPackages>>;
+
+/** Adds the packages of the job to those that the prompt names. */
+function withInstalled(
+  { packages, diagnostics }: KnownPackages,
+  { name }: LanguageDefinition,
+  { packages: more, failed }: Installation,
+): KnownPackages & Pick<Installation, 'failed'> {
+  const registry = name === 'python' ? 'pypi' : name === 'bash' ? undefined : 'npm';
+  const own = more.filter((row) => row.registry === registry).map((row) => `${row.name} ${row.version}`);
+  const names = new Set(own.map((row) => row.split(' ')[0]?.toLowerCase()));
+  const others = packages?.packages.filter((row) => !names.has(row.split(' ')[0]?.toLowerCase())) ?? [];
+  const all = own.length === 0 ? packages : { ...packages, packages: [...others, ...own].toSorted() };
+  return { packages: all, diagnostics, ...(failed === undefined ? {} : { failed }) };
 }
 
 /** Lets the host judge a run before the agent continues. If the job ended meanwhile, the run is kept: the agent makes no further attempt. */

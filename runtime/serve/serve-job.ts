@@ -3,6 +3,7 @@ import type { ResultSkills } from '../../src/contracts/jobs/result.ts';
 import type { SkillTrees } from '../../src/contracts/skills/skill.ts';
 import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
 import { runProgram } from '../run/run-program.ts';
 import { skillScript } from '../run/skill-script.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
@@ -23,6 +24,8 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
     placeSkills(around, trees);
   }
   await fitInputs(around);
+  const failed = await failedInstallation(around);
+  if (failed !== undefined) return await sendOutputs(around, failed, {});
   channel.sendEvent({ type: 'skills', skills: unrenderedSkills(globals, trees) } satisfies SandboxMessage);
   if (around.session !== undefined && globals.JOB.kind === 'session') {
     const { serveSession } = await import('../session/serve-session.ts');
@@ -32,6 +35,13 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
   const program = script === undefined ? code : skillScript(script, around.layout);
   const outcome = await runProgram(around, 1, program, around.stdin);
   await sendOutputs(around, outcome, {});
+}
+
+/** Installs the packages of the job. Returns the outcome of the job if that failed. */
+async function failedInstallation(around: JobSurroundings): Promise<RunOutcome | undefined> {
+  if (around.globals.JOB.packages === undefined) return undefined;
+  const { installPackages } = await import('../packages/install-packages.ts');
+  return (await installPackages(around)).failed;
 }
 
 /** A job that renders nothing reports the skills that arrived complete. */

@@ -11,6 +11,7 @@ import { judge } from '../run/judge-run.ts';
 import { emptyRun } from '../run/run-outcome.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
 import { makeUserFolders, programVariables } from '../run/program/place-program.ts';
+import { makeManifest } from '../network/make-manifest.ts';
 import { networkVariables } from '../network/network-variables.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { serveFiles } from './serve-files.ts';
@@ -28,7 +29,10 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   const { canceled } = around;
   keepSmall();
   const { layout, globals, privileges } = around;
-  privileges.asUser(() => makeUserFolders(layout));
+  privileges.asUser(() => {
+    makeUserFolders(layout);
+    if (globals.JOB.network?.npmrc !== undefined) makeManifest(layout);
+  });
   const over = Promise.withResolvers<EndCause>();
   const session = createInterpreters(around);
   const keeper = createKeeperProcess(around, requests);

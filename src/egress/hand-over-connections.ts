@@ -10,7 +10,11 @@ export interface HandedConnections {
 }
 
 /** @param most most connections at once */
-export function handOverConnections(channel: Channel, egress: JobEgress, most: number): HandedConnections {
+export function handOverConnections(
+  channel: Channel,
+  egress: Pick<JobEgress, 'connect'>,
+  most: number,
+): HandedConnections {
   const open = new Map<number, JoinedSocket>();
   const send = (message: HostMessage): void => channel.send(message);
   return {

@@ -92,6 +92,7 @@ export const DIAGNOSTIC_SEVERITIES = {
   'limit.watched': 'warning',
   'limit.unenforced': 'warning',
   'packages.unknown': 'warning',
+  'packages.scripts-skipped': 'warning',
   'output.incomplete': 'warning',
   'processes.left': 'error',
   'program.line-ends': 'warning',

@@ -44,6 +44,13 @@ const OWN_ERRORS = {
     retry: false,
     advice: 'Name a secret of `network.secrets` of the orchestrator, or give it with `--secret`.',
   },
+  'packages.refused': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice:
+      'Name a package with a version, a range or a tag, such as `is-odd@3` or `tinypkg==1.0`; docs/network.md has the forms.',
+  },
   'file.unreadable': {
     http: 400,
     exitCode: 2,
@@ -168,6 +175,13 @@ const OWN_ERRORS = {
     exitCode: 2,
     retry: false,
     advice: "Let the code run in sandboxes (`skillCode: 'sandbox'`), or name the skill's root in `trustedSkillRoots`.",
+  },
+  'packages.unavailable': {
+    http: 503,
+    exitCode: 3,
+    retry: false,
+    advice:
+      'Install npm or pip where sandboxes find it, or build the image of the flavor network; docs/network.md says where.',
   },
   'secret.unavailable': {
     http: 503,

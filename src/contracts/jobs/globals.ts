@@ -28,8 +28,19 @@ export interface SandboxNetwork extends ToldNetwork {
   authority: string;
   /** Most connections at once. */
   connections: number;
-  /** Environment variables with the placeholders of secrets. */
+  /** Environment variables: placeholders of secrets, and the settings of installers. */
   variables: Record<string, string>;
+  /** npm's configuration, without credentials; absent if npm may not be used. */
+  npmrc?: string;
+}
+
+/** Packages that the sandbox installs before its program. */
+export interface SandboxPackages {
+  /** Checked names with versions, ranges or tags. */
+  npm: string[];
+  pypi: string[];
+  /** The way to the registries. It ends with the installation. */
+  network: SandboxNetwork;
 }
 
 /** The job as the sandbox sees it. It holds no path and no secret of the host. */
@@ -44,6 +55,8 @@ export interface SandboxJob {
   env: Record<string, string>;
   /** The way out of the sandbox; absent for a job without a network. */
   network?: SandboxNetwork;
+  /** Absent for a job without packages. */
+  packages?: SandboxPackages;
   /** Declared outputs, relative to the output folder. */
   expect: string[];
   limits: JobLimits;

@@ -1,5 +1,6 @@
 import type { SelectOptions } from './decision.ts';
 import type { StandardSchemaLike, ZodSchema } from './generation.ts';
+import type { JobPackages } from '../network/job-packages.ts';
 import type { NetworkRule } from '../network/network-rule.ts';
 import type { Language } from './language.ts';
 import type { SkillVariant, SourceRow } from '../skills/skill.ts';
@@ -101,9 +102,14 @@ export interface JobOptions {
   tools?: (string | JobTool)[];
   /**
    * Places that the program may reach: rules such as `api.example.com` or `GET,HEAD *.example.com/v1/**`, within `network.allow` of the
-   * orchestrator. Default: no network.
+   * orchestrator. `registry:npm` and `registry:pypi` give it the registries within `network.packages`. Default: no network.
    */
   network?: (NetworkRule | string)[];
+  /**
+   * Packages that npm and pip install in the sandbox before the program runs, within `network.packages` of the orchestrator:
+   * `{ npm: ['is-odd@3'], pypi: ['tinypkg==1.0'] }`. The program itself has no more network for it. Default: none.
+   */
+  packages?: JobPackages;
   /** Names of secrets of the orchestrator that requests to their hosts may carry. The program sees placeholders. Default: none. */
   secrets?: string[];
   /** Passed to the tools and to `approve` as `context`, and to no other code. */

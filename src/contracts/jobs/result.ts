@@ -1,5 +1,6 @@
 import type { JobDecision } from './decision.ts';
 import type { Diagnostic } from '../errors/diagnostic.ts';
+import type { InstalledPackage } from '../network/job-packages.ts';
 import type { ResultNetwork } from '../network/result-network.ts';
 import type { JobMatch } from '../skills/matching.ts';
 import type { SourceRow } from '../skills/skill.ts';
@@ -126,6 +127,8 @@ export interface JobResult {
   callTotals: Record<string, CallTotal>;
   /** Use of the network; absent for a job without one. */
   network?: ResultNetwork;
+  /** Packages that were installed before the program, with their dependencies; absent if the job asked for none, or they could not be. */
+  packages?: InstalledPackage[];
   skills: ResultSkills;
   /** Skills whose triggers matched the task; only for jobs with `skills.match`. */
   match?: JobMatch;

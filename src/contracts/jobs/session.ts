@@ -52,6 +52,7 @@ export interface SessionOptions extends Pick<
   | 'skills'
   | 'tools'
   | 'network'
+  | 'packages'
   | 'secrets'
   | 'context'
   | 'signal'

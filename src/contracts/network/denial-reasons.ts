@@ -5,6 +5,7 @@ export const DENIAL_REASONS = {
   'scheme-not-allowed': 'this job may not use the scheme with the host',
   'method-not-allowed': 'this job may not use the method with the host',
   'path-not-allowed': 'this job may not use the path of the host',
+  'package-not-allowed': 'this job may not read the package, or not from this registry',
   'target-ambiguous': 'the target or a header of the request can be read in two ways',
   'authority-mismatch': 'the request names two different hosts',
   'address-blocked': 'the host has an address that is not public',

@@ -35,12 +35,27 @@ export interface AwsSecret {
 /** A secret that jobs may ask for. */
 export type NetworkSecret = HeaderSecret | AwsSecret;
 
+/** Packages that jobs may install, and their registries. */
+export interface PackageOptions {
+  /**
+   * Names of npm, dependencies included: `is-odd`, `@acme/*`, or `*` for all. Registries and their tokens are those of this host's own npm
+   * configuration. @default none
+   */
+  npm?: string[];
+  /** Names of Python's packages, dependencies included. @default none */
+  pypi?: string[];
+  /** URL of the index of Python's packages. @default the variable PIP_INDEX_URL, else https://pypi.org/simple/ */
+  index?: string;
+}
+
 /** The most that jobs of an orchestrator may do with the network. Without it, no job has a network. */
 export interface NetworkOptions {
   /** Places that jobs may ask for. */
   allow: (NetworkRule | string)[];
   /** Secrets that jobs may ask for, by name. */
   secrets?: Record<string, NetworkSecret>;
+  /** Packages that jobs may ask for. @default none */
+  packages?: PackageOptions;
   /** File with further certificates that hosts may have, in PEM. */
   caFile?: string;
   /** Hosts and ranges that are not public and may be reached, as in docs/web-sources.md. */

@@ -78,13 +78,20 @@ function take(message: ToWorker): void {
 async function admit({ token, job, authority: given }: ToWorker & { type: 'job' }): Promise<void> {
   const authority = await authorityOf(given);
   const addresses = new Map<string, string>();
-  const agent = await openAgent((origin, address) => addresses.set(origin, address));
-  const used = { requests: 0, bytesIn: 0, bytesOut: 0 };
+  const note = (origin: string, address: string): void => void addresses.set(origin, address);
+  const agent = await openAgent(note);
+  const registryAgents = new Map<string, Dispatcher>();
+  for (const { ca } of job.registries.flatMap(({ places }) => places))
+    if (ca !== undefined && !registryAgents.has(ca)) registryAgents.set(ca, await openAgent(note, [ca]));
+  // The installation of its packages and its program have one share.
+  const others = [...jobs.values()].filter((state) => state.job.jobId === job.jobId);
+  const used = others[0]?.used ?? { requests: 0, bytesIn: 0, bytesOut: 0 };
   jobs.set(token, {
     token,
     job,
     authority,
     agent,
+    registryAgents,
     sockets: new Set(),
     ongoing: new Set(),
     used,
@@ -109,6 +116,7 @@ function end(token: string): void {
   const state = jobs.get(token);
   if (state !== undefined) leave(state);
   void state?.agent.destroy();
+  for (const agent of state?.registryAgents.values() ?? []) void agent.destroy();
   jobs.delete(token);
   tell({ type: 'ended', token });
 }
@@ -119,9 +127,15 @@ function leave({ ongoing, sockets }: JobState): void {
   for (const socket of sockets) socket.destroy();
 }
 
-async function openAgent(onConnected: (origin: string, address: string) => void): Promise<Dispatcher> {
+/** @param authorities certificates in PEM that replace those of Node */
+async function openAgent(
+  onConnected: (origin: string, address: string) => void,
+  authorities?: readonly string[],
+): Promise<Dispatcher> {
   const { allowPrivate, ca, hasLookup, upstreamProxy, without } = settings;
-  const trusted = ca === undefined ? undefined : [...rootCertificates, ca];
+  const further = ca === undefined ? [] : [ca];
+  const isUsual = ca === undefined && authorities === undefined;
+  const trusted = isUsual ? undefined : [...(authorities ?? rootCertificates), ...further];
   if (upstreamProxy !== undefined) {
     const { ProxyAgent } = await import('undici');
     const requestTls = trusted === undefined ? {} : { requestTls: { ca: trusted } };

@@ -11,6 +11,8 @@ export interface JobState {
   authority: Authority;
   /** Connections to hosts: a job never uses those of another one, which may have signed in. */
   agent: Dispatcher;
+  /** Connections to registries with certificates of their own, by these certificates. */
+  registryAgents: Map<string, Dispatcher>;
   /** Connections of programs. */
   sockets: Set<Socket>;
   /** Ends the requests under way, each with its row. */

@@ -61,7 +61,7 @@ export function placeSecrets(
   });
   const whole = [
     ...placed,
-    ...['host', hostOf(target)],
+    ...['host', hostHeader(target)],
     ...(length === undefined ? [] : ['content-length', length]),
     ...(washed.length > 0 ? ['accept-encoding', 'identity'] : []),
   ];
@@ -79,7 +79,7 @@ export function placeSecrets(
 }
 
 /** The header as clients write it: without the port of the scheme. */
-function hostOf({ host, port, scheme }: NetworkRequest): string {
+export function hostHeader({ host, port, scheme }: NetworkRequest): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return port === (scheme === 'https' ? 443 : 80) ? name : `${name}:${port}`;
 }

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { DenialReason } from '../../contracts/network/denial-reasons.ts';
+import { judgePackageRequest } from '../packages/judge-package-request.ts';
+import { type PackageRegistry, registryRule, type RegistryPlace } from '../packages/package-registry.ts';
 import { describeRules } from '../rules/describe-rules.ts';
 import { judgeRequest, type NetworkRequest } from '../rules/judge-request.ts';
 import type { CheckedRule } from '../rules/checked-rule.ts';
@@ -18,6 +20,7 @@ import type { JobState } from './job-state.ts';
 import { pairs, passedHeaders } from './passed-headers.ts';
 import { readTarget } from './read-target.ts';
 import type { ProgramRequest, Tunnel } from './serve-connection.ts';
+import { packageHeaders } from './package-headers.ts';
 import { type PlacedSecrets, placeSecrets } from './place-secrets.ts';
 import { readBody } from './read-body.ts';
 import { upstreamFault } from './upstream-fault.ts';
@@ -85,43 +88,65 @@ export function createRequestServer({ allow, without, isAudited, record }: Reque
 
   const deny = ({ state, response, row, finish }: Exchange, reason: DenialReason, what: string): void => {
     row.reason = reason;
-    const allowed = describeRules(usableRules(state.job.rules, allow));
+    const rules = describeRules(usableRules(state.job.rules, allow));
+    const allowed = [...rules, ...state.job.registries.map(describeRegistry)];
     finish(answerDenied(response, { reason, what, allowed }), reason);
   };
 
   const forward = (exchange: Exchange): void => {
     const { state, request, target, row } = exchange;
-    const { job, used } = state;
+    const { job } = state;
     const rules = { job: job.rules, operator: allow, without };
     const judged = judgeRequest(rules, target);
-    if ('reason' in judged) return deny(exchange, judged.reason, deniedThing(judged.reason, target));
+    const asked = judgePackageRequest(job.registries, target, announcesBody(request));
+    if (asked !== undefined && 'place' in asked) {
+      row.rule = asked.rule;
+      const { headers, washed } = packageHeaders(request, target, asked.place);
+      const used = washed.length === 0 ? [] : [asked.rule];
+      pass(exchange, agentOf(state, asked.place), { used, misplaced: [], washed })?.(headers);
+      return;
+    }
+    if ('reason' in judged) {
+      // The place of a registry has a better reason than that no rule names its host.
+      const { reason, what } = asked ?? { reason: judged.reason, what: deniedThing(judged.reason, target) };
+      return deny(exchange, reason, what);
+    }
     // Some servers take the method from a header.
     for (const method of overridingMethods(request)) {
       const other = judgeRequest(rules, { ...target, method });
       if ('reason' in other) return deny(exchange, other.reason, `${method} in a header`);
     }
     row.rule = judged.rule.text;
-    if (!isAudited() && holds('audit-failed')) return deny(exchange, 'audit-failed', '');
-    const spent = holds('quota') ? spentShare(state) : undefined;
-    if (spent !== undefined) return deny(exchange, 'quota', spent);
     const placed = placeSecrets(request, target, job, without);
     const { signature } = placed;
     if (signature !== undefined && 'unsupported' in signature)
       return deny(exchange, 'signature-unsupported', signature.unsupported);
-    used.requests += 1;
+    const send = pass(exchange, state.agent, placed);
+    if (signature === undefined) send?.(placed.headers);
+    else if (send !== undefined) void sendSigned(exchange, placed, signature.task, send);
+  };
+
+  /** Counts a judged request, unless the share of the job is used up. Returns a function that passes it on. */
+  const pass = (
+    exchange: Exchange,
+    agent: Dispatcher,
+    placed: Omit<PlacedSecrets, 'washed' | 'signature' | 'headers'> & { washed: readonly HeldSecret[] },
+  ): ((headers: string[], body?: Buffer) => void) | undefined => {
+    const { state, request, target, row } = exchange;
+    const refuse = (reason: DenialReason, what: string): undefined => void deny(exchange, reason, what);
+    if (!isAudited() && holds('audit-failed')) return refuse('audit-failed', '');
+    const spent = holds('quota') ? spentShare(state) : undefined;
+    if (spent !== undefined) return refuse('quota', spent);
+    state.used.requests += 1;
     row.secrets.push(...placed.used);
     if (placed.misplaced.length > 0) row.misplaced = placed.misplaced;
     const table = placed.washed.length === 0 || !holds('wash') ? undefined : washTableOf(state, placed.washed);
-    const hasBody =
-      request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
     const handler = answerHandler(exchange, { table, holds, deny });
-    const send = (headers: string[], body?: Buffer): void => {
+    return (headers, body) => {
       const { path, method } = target;
-      const sent = hasBody ? (body ?? Readable.from(counted(exchange, holds('quota')))) : null;
-      state.agent.dispatch({ origin: originOf(target), path, method, headers, body: sent }, handler);
+      const sent = announcesBody(request) ? (body ?? Readable.from(counted(exchange, holds('quota')))) : null;
+      agent.dispatch({ origin: originOf(target), path, method, headers, body: sent }, handler);
     };
-    if (signature === undefined) send(placed.headers);
-    else void sendSigned(exchange, placed, signature.task, send);
   };
 
   /** Sends a request with a new signature. Nothing that a program sends may end the worker. */
@@ -182,6 +207,19 @@ export function createRequestServer({ allow, without, isAudited, record }: Reque
 function spentShare({ job: { limits }, used }: JobState): string | undefined {
   if (used.requests >= limits.requests) return `more than ${limits.requests} requests`;
   return used.bytesIn >= limits.bytesIn || used.bytesOut >= limits.bytesOut ? 'more bytes' : undefined;
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+function agentOf({ agent, registryAgents }: JobState, { ca }: RegistryPlace): Dispatcher {
+  return ca === undefined ? agent : (registryAgents.get(ca) ?? agent);
+}
+
+/** Registries in the text of a denial: `registry:npm (is-odd, @acme/*)`. */
+function describeRegistry({ kind, names }: PackageRegistry): string {
+  return `${registryRule(kind)} (${names.join(', ')})`;
 }
 
 function overridingMethods({ rawHeaders }: IncomingMessage): string[] {

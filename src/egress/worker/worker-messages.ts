@@ -1,6 +1,7 @@
 import type { NetworkRow } from '../../contracts/network/result-network.ts';
 import type { CheckedRule } from '../rules/checked-rule.ts';
 import type { NetworkGate } from '../rules/network-gate.ts';
+import type { PackageRegistry } from '../packages/package-registry.ts';
 import type { HeldSecret } from '../secrets/held-secret.ts';
 import type { HeldAwsKeys } from '../signatures/held-aws-keys.ts';
 import type { AuthorityParts } from '../certificates/create-authority.ts';
@@ -28,6 +29,8 @@ export interface EgressJob {
   rules: CheckedRule[];
   secrets: JobSecret[];
   awsKeys: JobAwsKeys[];
+  /** Registries of packages that it may read. */
+  registries: PackageRegistry[];
   limits: EgressLimits;
 }
 

@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
-import type { AwsKeys, HeaderSecret, NetworkOptions, NetworkSecret } from '../../contracts/network/network-options.ts';
+import type {
+  AwsKeys,
+  HeaderSecret,
+  NetworkOptions,
+  NetworkSecret,
+  PackageOptions,
+} from '../../contracts/network/network-options.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { isNamePattern } from '../../egress/packages/package-names.ts';
+import type { RegistryKind } from '../../egress/packages/package-registry.ts';
 import type { CheckedRule } from '../../egress/rules/checked-rule.ts';
 import { parseNetworkRule } from '../../egress/rules/parse-network-rule.ts';
 
@@ -27,6 +35,8 @@ export interface AwsSettings {
 export interface NetworkSettings {
   allow: CheckedRule[];
   secrets: ReadonlyMap<string, SecretSettings>;
+  /** Patterns of the packages that jobs may ask for, and the index of Python's. */
+  packages: Record<RegistryKind, readonly string[]> & Pick<PackageOptions, 'index'>;
   allowPrivate: readonly string[];
   ca: string | undefined;
   lookup: NetworkOptions['lookup'];
@@ -74,18 +84,29 @@ const secret = z.union(
   'must be { value, hosts }, { env, hosts }, { file, hosts }, { get, hosts } or { aws, hosts }',
 );
 
+const patterns = (kind: RegistryKind): z.ZodMiniType =>
+  z.optional(
+    z
+      .array(
+        z
+          .string()
+          .check(z.refine((text) => isNamePattern(kind, text), 'must be a name or a pattern such as `@acme/*` or `*`')),
+      )
+      .check(z.maxLength(1_000)),
+  );
+const webUrl = z
+  .string()
+  .check(z.refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'must be a URL of http or https'));
+
 /** Schema of the network option of an orchestrator. */
 export const networkSchema: z.ZodMiniType<NetworkOptions> = z.strictObject({
   allow: z.array(rule).check(z.maxLength(1_000)),
   secrets: z.optional(z.record(name, secret)),
+  packages: z.optional(z.strictObject({ npm: patterns('npm'), pypi: patterns('pypi'), index: z.optional(webUrl) })),
   caFile: z.optional(z.string().check(z.minLength(1))),
   allowPrivate: z.optional(z.array(z.string())),
   lookup: z.optional(aFunction),
-  upstreamProxy: z.optional(
-    z
-      .string()
-      .check(z.refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''), 'must be a URL of http or https')),
-  ),
+  upstreamProxy: z.optional(webUrl),
   audit: z.optional(aFunction),
 }) as unknown as z.ZodMiniType<NetworkOptions>;
 
@@ -95,7 +116,7 @@ export const networkSchema: z.ZodMiniType<NetworkOptions> = z.strictObject({
  * @throws SkillcellError `network.rule-invalid`, `options.invalid` for a file without certificates
  */
 export function networkSettings(options: NetworkOptions): NetworkSettings {
-  const { allow, secrets = {}, allowPrivate = [], caFile, lookup, upstreamProxy, audit } = options;
+  const { allow, secrets = {}, packages = {}, allowPrivate = [], caFile, lookup, upstreamProxy, audit } = options;
   const read = ([key, source]: [string, NetworkSecret]): [string, SecretSettings] => {
     const rules = source.hosts.map((host) => secretHost(key, host));
     if ('aws' in source) return [key, { aws: source.aws, hosts: rules }];
@@ -105,6 +126,7 @@ export function networkSettings(options: NetworkOptions): NetworkSettings {
   return {
     allow: allow.map(parseNetworkRule),
     secrets: new Map(Object.entries(secrets).map(read)),
+    packages: { npm: [], pypi: [], ...packages },
     allowPrivate,
     ca: caFile === undefined ? undefined : readCertificates(caFile),
     lookup,

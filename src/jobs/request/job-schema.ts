@@ -129,6 +129,7 @@ const common = {
       .array(z.union([z.string(), z.looseObject({ host: z.string() })], 'must be a rule such as "api.example.com"'))
       .check(z.maxLength(100)),
   ),
+  packages: z.optional(z.strictObject({ npm: z.optional(z.array(noNul)), pypi: z.optional(z.array(noNul)) })),
   secrets: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(200))).check(z.maxLength(100))),
   context: z.optional(z.unknown()),
   output: z.optional(noNul.check(z.minLength(1))),

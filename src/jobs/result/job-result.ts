@@ -13,6 +13,7 @@ import type {
 } from '../../contracts/jobs/result.ts';
 import type { SessionResult, SessionRun } from '../../contracts/jobs/session.ts';
 import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
+import type { InstalledPackage } from '../../contracts/network/job-packages.ts';
 import type { ResultNetwork } from '../../contracts/network/result-network.ts';
 import type { SandboxResult } from '../../protocol/messages/messages.ts';
 import type { CellResult } from '../../protocol/messages/session-messages.ts';
@@ -48,6 +49,7 @@ export interface RanJob {
   diagnostics: Diagnostic[];
   wallMs: number;
   network?: ResultNetwork | undefined;
+  packages?: InstalledPackage[] | undefined;
 }
 
 /** A job at its end, with all known facts. */
@@ -98,6 +100,7 @@ export function jobResult(state: EndedJob): JobResult {
     calls: ran?.runs.rows ?? [],
     callTotals: ran?.runs.totals ?? {},
     ...(ran?.network === undefined ? {} : { network: ran.network }),
+    ...(ran?.packages === undefined ? {} : { packages: ran.packages }),
     skills: ran === undefined ? (ended?.skills ?? NO_SKILLS) : withLoadedSkills(ran.skills ?? NO_SKILLS, job),
     ...(job?.match === undefined ? {} : { match: job.match }),
     sources: sourcesOf(state),

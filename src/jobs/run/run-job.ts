@@ -3,6 +3,7 @@ import type { Approve } from '../../tools/calls/approval.ts';
 import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import { ERROR_REGISTRY, type ErrorCode } from '../../contracts/errors/error-registry.ts';
 import type { JobResult, ResultSkills } from '../../contracts/jobs/result.ts';
+import type { InstalledPackage } from '../../contracts/network/job-packages.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { HostMessage, SandboxMessage } from '../../protocol/messages/messages.ts';
 import type { HandedConnections } from '../../egress/hand-over-connections.ts';
@@ -55,6 +56,8 @@ interface JobRun {
   connections: HandedConnections | undefined;
   /** Skills that arrived in the sandbox. */
   skills: ResultSkills | undefined;
+  /** Packages that the sandbox has installed before its program. */
+  packages: InstalledPackage[] | undefined;
 }
 
 /**
@@ -89,7 +92,19 @@ export async function runJob(
     const { attempt, warm, diagnostics, budget } = options;
     const wallMs = performance.now() - startedAt;
     const accepted = { jobId: job.jobId, kind: job.kind, attempt };
-    const ran = { said, runs, artifacts, skills: run.skills, sandbox, budget, warm, diagnostics, wallMs, network };
+    const ran = {
+      said,
+      runs,
+      artifacts,
+      skills: run.skills,
+      packages: run.packages,
+      sandbox,
+      budget,
+      warm,
+      diagnostics,
+      wallMs,
+      network,
+    };
     result = jobResult({ accepted, job, ran });
     return { result, kept: artifacts.kept };
   } catch (error) {
@@ -110,7 +125,7 @@ function startJob(job: PreparedJob, sandbox: SandboxSession, runs: SandboxRuns, 
   const ground: RunGround = { job, sandbox, ending, emit, approve, network, onToolFailure, span, traffic };
   network?.onExhausted(() => ending.cancel('network'));
   const connections = network?.handOver(sandbox.channel);
-  const run: JobRun = { ground, runs, artifacts, connections, skills: undefined };
+  const run: JobRun = { ground, runs, artifacts, connections, skills: undefined, packages: undefined };
   runs.begin(ground);
   sandbox.attach({
     message: (message) => takeMessage(run, message),
@@ -127,6 +142,12 @@ function takeMessage(run: JobRun, message: SandboxMessage): void {
   if (message.type === 'connection' || message.type === 'reset') {
     if (run.connections === undefined) throw new Error('a connection of a job without a network');
     return run.connections.take(message);
+  }
+  if (message.type === 'installed') {
+    if (ground.network === undefined) throw new Error('packages that were not asked for');
+    ground.network.installed();
+    run.packages = message.packages;
+    return;
   }
   runs.message(message);
   if (message.type === 'artifacts') sandbox.channel.receive(message.stream, artifacts.begin());
@@ -178,7 +199,7 @@ async function sendJob(job: PreparedJob, { channel }: SandboxSession, network: O
   );
   channel.send({ type: 'start', globals: globals.number, ...Object.fromEntries(numbers) } satisfies HostMessage);
   const { JOB } = job.globals;
-  const told = network === undefined ? job.globals : { ...job.globals, JOB: { ...JOB, network: network.sandbox } };
+  const told = network === undefined ? job.globals : { ...job.globals, JOB: { ...JOB, ...network.sandbox } };
   await globals.write(Buffer.from(JSON.stringify(told)));
   globals.end();
   if (writers.skills !== undefined) await sendSkills(trees, writers.skills);

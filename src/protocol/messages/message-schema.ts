@@ -3,7 +3,7 @@ import { DIAGNOSTIC_SEVERITIES } from '../../contracts/errors/diagnostic-severit
 import { MEDIA_TYPE_CHARACTERS, MOST_FORMS } from '../../contracts/jobs/session.ts';
 import { parseBoundedJson } from '../channel/bounded-json.ts';
 import { FrameError, MAX_STREAM } from '../channel/frame.ts';
-import { MAX_ATTEMPTS, type SandboxCall, type SandboxMessage } from './messages.ts';
+import { MAX_ATTEMPTS, MOST_INSTALLED, type SandboxCall, type SandboxMessage } from './messages.ts';
 import { jsonOf, nameOf, placesOf, readCall } from '../channel/packed-call.ts';
 import { MAX_PARTS } from './value-bytes.ts';
 
@@ -65,6 +65,13 @@ const skills = z.strictObject({
   instructionSha256: z.nullable(text(64)),
 });
 
+const installed = z.strictObject({
+  registry: z.enum(['npm', 'pypi']),
+  name: text(214),
+  version: text(300),
+  digest: text(200),
+});
+
 const stream = z.number().check(z.int(), z.minimum(1), z.maximum(MAX_STREAM));
 const streamedBytes = z.strictObject({
   path: z.array(z.union([z.string(), count])).check(z.maxLength(64)),
@@ -98,6 +105,10 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
   z.strictObject({ type: z.literal('ready'), protocol: count }),
   z.strictObject({ type: z.literal('rehearsed') }),
   z.strictObject({ type: z.literal('skills'), skills }),
+  z.strictObject({
+    type: z.literal('installed'),
+    packages: z.array(installed).check(z.maxLength(MOST_INSTALLED)),
+  }),
   z.strictObject({ type: z.literal('run'), run: count.check(z.minimum(1)), stdout: stream, stderr: stream }),
   z.discriminatedUnion('phase', [
     z.strictObject({ ...attempting, phase: z.literal('asking') }),

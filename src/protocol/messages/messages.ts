@@ -8,6 +8,7 @@ import type {
   ProgramError,
   ResultSkills,
 } from '../../contracts/jobs/result.ts';
+import type { InstalledPackage } from '../../contracts/network/job-packages.ts';
 import type { SourceRow } from '../../contracts/skills/skill.ts';
 import type { SandboxUsage } from '../../contracts/jobs/usage.ts';
 import type { CallTarget } from '../channel/packed-call.ts';
@@ -19,6 +20,9 @@ export const PROTOCOL_VERSION = 4;
 
 /** Most attempts of one job. */
 export const MAX_ATTEMPTS = 64;
+
+/** Most packages that a sandbox reports as installed, dependencies included. */
+export const MOST_INSTALLED = 5_000;
 
 /** Bytes in a value, replaced by `null` in its JSON: their place, their number, and the stream that carries them. */
 export interface StreamedBytes extends BytesPlace {
@@ -103,6 +107,8 @@ export type SandboxMessage =
   | { type: 'ready'; protocol: number }
   | { type: 'rehearsed' }
   | { type: 'skills'; skills: ResultSkills }
+  /** The packages of the job are installed. No process of its installers is left; its program begins next. */
+  | { type: 'installed'; packages: InstalledPackage[] }
   /** A run of user code begins. In a session it is sent at the first output: a run without output has no streams. */
   | { type: 'run'; run: number; stdout: number; stderr: number }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' }

@@ -55,6 +55,10 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
     meaning: 'the interpreter did not list its packages, so the prompt of a codegen job names none',
     advice: 'Run the interpreter by hand; its installation is usually broken.',
   },
+  'packages.scripts-skipped': {
+    meaning: 'packages of npm have install scripts, which were not run',
+    advice: 'Choose packages that work without them, or run the script in the program if it is needed.',
+  },
   'output.incomplete': {
     meaning:
       'the end of the output may be missing and uncounted: a process that was not found or not ended still held the pipe',
