@@ -1,6 +1,7 @@
 import { REQUEST_TAG } from './read-request.ts';
 import type { ToolDeclarations, ToolDescription } from '../../src/contracts/jobs/globals.ts';
 import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
+import type { InstalledPackage } from '../../src/contracts/network/job-packages.ts';
 import { networkSentences, type ToldNetwork } from '../../src/contracts/network/told-network.ts';
 import type { InstalledPackages } from '../languages/installed-packages.ts';
 import { compareCodePoints, oneLine } from '../../src/skills/text/text.ts';
@@ -15,6 +16,8 @@ export interface PromptInput {
   language: LanguageDefinition;
   /** Installed packages of the language; absent if unknown. */
   installed?: InstalledPackages | undefined;
+  /** Packages that were installed for this job. */
+  packages?: readonly InstalledPackage[];
   /** Input files, by their path below the working folder. */
   files: readonly { path: string; bytes: number }[];
   /** Declared outputs, relative to the output folder. */
@@ -55,7 +58,15 @@ export function buildPrompt(input: PromptInput): Prompt {
   return { system: systemPrompt(input), user: userPrompt(input) };
 }
 
-function systemPrompt({ instructionBlock, language, installed, tools, requests = 0, network }: PromptInput): string {
+function systemPrompt({
+  instructionBlock,
+  language,
+  installed,
+  packages,
+  tools,
+  requests = 0,
+  network,
+}: PromptInput): string {
   const { guide } = language;
   const tag = language.codeTags[0]?.[0] ?? language.name;
   const sections = [
@@ -74,6 +85,7 @@ function systemPrompt({ instructionBlock, language, installed, tools, requests =
     [
       'Program',
       ...languageRules(language, installed).map((rule) => `- ${rule}`),
+      ...ownPackages(packages),
       '- Read input files by the relative paths that the user lists. Let the program find out what is in them (header, delimiter, units, missing values) instead of assuming it, and stream what is large: time and memory are limited.',
       `- Write every output below the folder that ${guide.outputFolder} names, under exactly the names asked for. The folder exists; make subfolders yourself. Files elsewhere are lost.`,
       ...networkRules(network).map((rule) => `- ${rule}`),
@@ -111,6 +123,19 @@ function languageRules(
   const rules = guide.rules.map((rule) => rule.replace('{version}', found?.version ?? asked.version));
   const list = packageList(found?.packages ?? []);
   return [...rules, list === '' ? asked.none : asked.some.replace('{packages}', () => list)];
+}
+
+/** Names that are no plain words go into no prompt. */
+const PACKAGE_NAME = /^[@A-Za-z0-9][\w@/.+-]*$/;
+
+/** Packages of the job beside those of the sandbox. */
+function ownPackages(packages: readonly InstalledPackage[] = []): string[] {
+  return (['npm', 'pypi'] as const).flatMap((registry) => {
+    const rows = packages.filter((row) => row.registry === registry && PACKAGE_NAME.test(row.name));
+    const list = packageList(rows.map(({ name, version }) => `${name} ${version.replace(/[^\w.+!-]/g, '')}`));
+    const title = registry === 'npm' ? 'Packages of npm' : 'Packages of Python';
+    return list === '' ? [] : [`- ${title} that are installed for this program as well: ${list}.`];
+  });
 }
 
 /** Lists as many packages as the budget allows, and counts the rest. */

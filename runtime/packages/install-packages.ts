@@ -114,10 +114,10 @@ async function runInstaller(
   return { outcome, output: tail.text() };
 }
 
-/** Settings of installers that are not in a file. Older npm ignores those that it does not know. */
+/** Settings of installers that are not in a file. Older npm ignores those that it does not know. The host refuses other hosts, with a better reason. */
 const SETTINGS: Readonly<Record<string, string>> = {
+  NODE_NO_WARNINGS: '1',
   npm_config_allow_git: 'none',
-  npm_config_allow_remote: 'none',
   npm_config_allow_file: 'none',
   npm_config_allow_directory: 'none',
   npm_config_fetch_retry_mintimeout: '1000',

@@ -46,15 +46,16 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   const stdin = around.stdin === undefined ? undefined : await readAll(around.stdin);
   const { codegen } = job;
   if (codegen === undefined) throw new Error('Cannot serve a codegen job: its task is missing.');
-  const installed = withInstalled(await asked, language, await installAsked(around));
-  if (installed.failed !== undefined)
-    return await sendOutputs(around, installed.failed, { sources: rendered.pool, attempts: [] });
+  const own = await installAsked(around);
+  if (own.failed !== undefined) return await sendOutputs(around, own.failed, { sources: rendered.pool, attempts: [] });
+  const installed = await asked;
   const input = {
     instructionBlock: rendered.text,
     task: codegen.task,
     otherSkills: codegen.otherSkills,
     language,
     installed: installed.packages,
+    packages: own.packages,
     files,
     expect: job.expect,
     tools: globals.TOOLS,
@@ -106,22 +107,6 @@ async function installAsked(around: JobSurroundings): Promise<Installation> {
   if (around.globals.JOB.packages === undefined) return { packages: [] };
   const { installPackages } = await import('../packages/install-packages.ts');
   return await installPackages(around);
-}
-
-type KnownPackages = Awaited<ReturnType<typeof askForPackages>>;
-
-/** Adds the packages of the job to those that the prompt names. */
-function withInstalled(
-  { packages, diagnostics }: KnownPackages,
-  { name }: LanguageDefinition,
-  { packages: more, failed }: Installation,
-): KnownPackages & Pick<Installation, 'failed'> {
-  const registry = name === 'python' ? 'pypi' : name === 'bash' ? undefined : 'npm';
-  const own = more.filter((row) => row.registry === registry).map((row) => `${row.name} ${row.version}`);
-  const names = new Set(own.map((row) => row.split(' ')[0]?.toLowerCase()));
-  const others = packages?.packages.filter((row) => !names.has(row.split(' ')[0]?.toLowerCase())) ?? [];
-  const all = own.length === 0 ? packages : { ...packages, packages: [...others, ...own].toSorted() };
-  return { packages: all, diagnostics, ...(failed === undefined ? {} : { failed }) };
 }
 
 /** Lets the host judge a run before the agent continues. If the job ended meanwhile, the run is kept: the agent makes no further attempt. */

@@ -44,7 +44,7 @@ async function start(): Promise<{ egress: Egress; job: JobEgress; faults: string
   const faults: string[] = [];
   const limits = { requests: 1_000_000_000, bytesIn: 2 ** 50, bytesOut: 2 ** 50 };
   const job = await egress.open(
-    { jobId: 'fuzz', rules: allow, secrets: [], awsKeys: [], limits },
+    { jobId: 'fuzz', rules: allow, secrets: [], awsKeys: [], registries: [], limits },
     { onRow: () => undefined, onFault: (message) => void faults.push(message) },
   );
   return { egress, job, faults };

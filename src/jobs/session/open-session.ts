@@ -81,7 +81,9 @@ async function open(
     });
   ended.catch(() => undefined);
   onJob(ended);
-  await Promise.race([session.opened, ended]);
+  const over = await Promise.race([session.opened.then(() => undefined), ended]);
+  if (over?.error?.name === 'InstallError')
+    throw new SkillcellError('session.ended', `Cannot open the session: ${over.error.message}`);
   session.requireOpen();
   return session.face(ended);
 }

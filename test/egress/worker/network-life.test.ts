@@ -46,7 +46,7 @@ async function another({ egress }: DoorScene): Promise<{ ask(): Promise<string>;
       jobId: 'job-2',
       rules: [...rules],
       secrets: [],
-      awsKeys: [],
+      awsKeys: [], registries: [],
       limits: { requests: 99, bytesIn: 1e6, bytesOut: 1e6 },
     },
     { onRow: () => undefined, onFault: () => undefined },
