@@ -152,12 +152,7 @@ module.exports = {
     ],
     ['a folder as a dependency', { npm: ['with-file'] }, /"directory"|"file:/],
     ['a package that is not there', { npm: ['tiny-none'] }, /404/],
-    [
-      'a dependency of Python outside the patterns',
-      { pypi: ['withhidden'] },
-      /package-not-allowed/,
-      'package-not-allowed',
-    ],
+    ['a dependency of Python outside the patterns', { pypi: ['withhidden'] }, /hiddendep/, 'package-not-allowed'],
     ['a URL as a dependency of Python', { pypi: ['withurl'] }, /host-not-allowed/, 'host-not-allowed'],
     ['a package of Python with a source archive only', { pypi: ['sourceonly'] }, /No matching distribution/],
   ])('%s fails the job, with the reason', async ([, packages, message, ...reasons], context) => {
@@ -214,9 +209,9 @@ npm publish 2>&1 | grep -o 'method-not-allowed' | head -1`;
   });
 
   test('a program without the rules of registries reaches none, though its packages came from there', async (context) => {
-    const code = 'npm install tiny-number 2>&1 | grep -c npm';
+    const code = 'npm install --fetch-retries=0 tiny-number >/dev/null 2>&1; echo $?';
     const result = await exec(context, { language: 'bash', code, packages: { npm: ['tiny-odd'] } });
-    expect(result.stdout.text).not.toBe('0\n');
+    expect(result.stdout.text).toMatch(/^[1-9]\d*\n$/);
     expect(result.network?.denied).toEqual([]);
     expect(result.packages).toHaveLength(2);
   });
@@ -272,7 +267,10 @@ npm publish 2>&1 | grep -o 'method-not-allowed' | head -1`;
       const old = await exec(context, { code: 'export default require("tiny-old")', packages: { npm: ['tiny-old'] } });
       expect(old.value).toBe(1);
       const young = await exec(context, { code: '1', packages: { npm: ['tiny-number'] } });
-      expect(young.error).toMatchObject({ name: 'InstallError', message: expect.stringContaining('before') as string });
+      expect(young.error).toMatchObject({
+        name: 'InstallError',
+        message: expect.stringContaining('tiny-number') as string,
+      });
     } finally {
       restore();
     }
