@@ -134,7 +134,7 @@ function ownPackages(packages: readonly InstalledPackage[] = []): string[] {
     const rows = packages.filter((row) => row.registry === registry && PACKAGE_NAME.test(row.name));
     const list = packageList(rows.map(({ name, version }) => `${name} ${version.replace(/[^\w.+!-]/g, '')}`));
     const title = registry === 'npm' ? 'Packages of npm' : 'Packages of Python';
-    return list === '' ? [] : [`- ${title} that are installed for this program as well: ${list}.`];
+    return list === '' ? [] : [`- ${title} that are installed for this program besides: ${list}.`];
   });
 }
 

@@ -6,6 +6,8 @@ import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
+import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
+import { dockerImage, MISSING_ENGINE } from '../fixtures/docker-image.ts';
 import { networkRunners, requireNetworkLevel, NETWORK_LEVELS } from '../fixtures/egress/network-levels.ts';
 import { type Registries, startRegistries, withVariables } from '../fixtures/egress/registries.ts';
 import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
@@ -49,6 +51,8 @@ describe.each(NETWORK_LEVELS)('at level %s', (isolation) => {
     const code = "import odd from 'tiny-odd'; export default odd(3);";
     const result = await exec(context, { code, packages: { npm: ['tiny-odd@3'] } });
     expect(result.error).toBeUndefined();
+    // The package.json of the workspace names no kind of modules, and Node warns of that in some cases.
+    expect(result.stderr.text).toBe('');
     expect(result.value).toBe(true);
     expect(result.packages).toMatchObject([
       { registry: 'npm', name: 'tiny-number', version: '6.0.0', digest: expect.stringMatching(/^sha512-/) as string },
@@ -156,7 +160,8 @@ module.exports = {
     ['a URL as a dependency of Python', { pypi: ['withurl'] }, /host-not-allowed/, 'host-not-allowed'],
     ['a package of Python with a source archive only', { pypi: ['sourceonly'] }, /No matching distribution/],
   ])('%s fails the job, with the reason', async ([, packages, message, ...reasons], context) => {
-    const result = await exec(context, { code: "console.log('ran')", packages });
+    const files = { 'local/package.json': '{ "name": "other", "version": "1.0.0" }' };
+    const result = await exec(context, { code: "console.log('ran')", packages, files });
     expect(result.outcome).toBe('failed');
     expect(result.error?.name).toBe('InstallError');
     expect(result.error?.message).toMatch(message);
@@ -294,5 +299,49 @@ npm publish 2>&1 | grep -o 'method-not-allowed' | head -1`;
     const failed = await writing.codegen({ task: 'Anything.', isolation, packages: { npm: ['tiny-none'] } });
     expect(failed.error?.name).toBe('InstallError');
     expect(model.asked).toHaveLength(2);
+  });
+});
+
+describe('before the job has a sandbox', () => {
+  const code = '1';
+  test.for<[string, Partial<ExecOptions>, string]>([
+    ['an option in place of a name', { packages: { npm: ['--global'] } }, 'packages.refused'],
+    ['a URL in place of a name', { packages: { pypi: ['a @ https://files.test/a.whl'] } }, 'packages.refused'],
+    ['too many packages', { packages: { npm: Array.from({ length: 101 }, () => 'tiny-odd') } }, 'packages.refused'],
+    ['level none', { packages: { npm: ['tiny-odd'] }, isolation: 'none' }, 'runner.isolation-unmet'],
+    ['the rule of an unknown registry', { network: ['registry:cargo'] }, 'network.rule-invalid'],
+    ['an unknown field', { packages: { cargo: ['a'] } as JobPackages }, 'job.invalid'],
+  ])('%s is refused', async ([, job, expected]) => {
+    await expect(orchestrator.exec({ code, ...job })).rejects.toMatchObject({ code: expected });
+  });
+
+  test('an orchestrator without names allows no packages', async () => {
+    await using without = createOrchestrator({ network: registries.upstream.network([]) });
+    const wanted: Partial<ExecOptions>[] = [{ packages: { npm: ['tiny-odd'] } }, { network: ['registry:pypi'] }];
+    for (const job of wanted)
+      await expect(without.exec({ code, ...job })).rejects.toMatchObject({ code: 'network.not-allowed' });
+    await using bare = createOrchestrator();
+    await expect(bare.exec({ code, ...wanted[0] })).rejects.toMatchObject({ code: 'network.not-allowed' });
+  });
+
+  test('a pattern that is none is refused', () => {
+    const network = { allow: [], packages: { npm: ['../*'] } };
+    expect(() => createOrchestrator({ network })).toThrow(/network\.packages\.npm/);
+  });
+
+  test('an image without npm and pip cannot install packages', async (context) => {
+    requireHere(context, MISSING_ENGINE);
+    const { bundle } = await dockerImage();
+    await using slim = createOrchestrator({
+      runners: [createDockerRunner({ bundle })],
+      network: {
+        ...registries.upstream.network([]),
+        packages: { npm: ['*'], pypi: ['*'], index: registries.index },
+      },
+    });
+    for (const packages of [{ npm: ['tiny-odd'] }, { pypi: ['tinypkg'] }])
+      await expect(slim.exec({ code, packages, isolation: 'container' })).rejects.toMatchObject({
+        code: 'packages.unavailable',
+      });
   });
 });
