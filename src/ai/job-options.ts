@@ -10,7 +10,11 @@ export function jobOptions({
   limits,
   network,
   secrets,
-}: SandboxToolsOptions): Pick<JobOptions, 'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'network' | 'secrets'> {
+  packages,
+}: SandboxToolsOptions): Pick<
+  JobOptions,
+  'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'network' | 'secrets' | 'packages'
+> {
   return {
     ...(runner === undefined ? {} : { runner }),
     ...(isolation === undefined ? {} : { isolation }),
@@ -19,5 +23,6 @@ export function jobOptions({
     ...(limits === undefined ? {} : { limits }),
     ...(network === undefined ? {} : { network }),
     ...(secrets === undefined ? {} : { secrets }),
+    ...(packages === undefined ? {} : { packages }),
   };
 }

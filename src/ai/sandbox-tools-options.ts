@@ -16,7 +16,7 @@ const DEFAULT_OUTPUT_CHARACTERS = 16_000;
 /** Options of `createSandboxTools`. Options of jobs apply to each program. */
 export interface SandboxToolsOptions extends Pick<
   JobOptions,
-  'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'network' | 'secrets' | 'context'
+  'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'network' | 'secrets' | 'packages' | 'context'
 > {
   /** Language of programs. @default 'javascript' */
   language?: Language;
@@ -53,7 +53,7 @@ export type SandboxToolsSettings = SandboxToolsOptions &
     >
   >;
 
-const { runner, isolation, files, env, limits, network, secrets, tools, context } = jobFields;
+const { runner, isolation, files, env, limits, network, secrets, packages, tools, context } = jobFields;
 const whole = z.optional(z.number().check(z.int(), z.minimum(200), z.maximum(1_000_000)));
 const isSession = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && typeof Reflect.get(value, 'run') === 'function';
@@ -61,12 +61,12 @@ const isSession = (value: unknown): boolean =>
 const ACTION = 'create tools of a sandbox';
 /** Options that a session has from its opening on. */
 const OF_SESSION = [
-  ...(['runner', 'isolation', 'files', 'env', 'limits', 'network', 'secrets'] as const),
+  ...(['runner', 'isolation', 'files', 'env', 'limits', 'network', 'secrets', 'packages'] as const),
   ...(['context', 'tools', 'skills', 'approval'] as const),
 ];
 
 const optionsSchema = z.strictObject({
-  ...{ runner, isolation, files, env, limits, network, secrets, tools, context },
+  ...{ runner, isolation, files, env, limits, network, secrets, packages, tools, context },
   language: z.optional(languageSchema),
   skills: z.optional(z.array(z.string())),
   consumer: z.optional(consumerSchema),

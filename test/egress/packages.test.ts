@@ -324,7 +324,7 @@ describe('before the job has a sandbox', () => {
     await expect(bare.exec({ code, ...wanted[0] })).rejects.toMatchObject({ code: 'network.not-allowed' });
   });
 
-  test('a pattern that is none is refused', () => {
+  test('a malformed pattern is refused', () => {
     const network = { allow: [], packages: { npm: ['../*'] } };
     expect(() => createOrchestrator({ network })).toThrow(/network\.packages\.npm/);
   });

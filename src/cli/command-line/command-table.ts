@@ -91,7 +91,9 @@ const MCP: CommandSpecification = {
 
 /** Flags of a job that a session takes too. */
 const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set([
-  ...'language runner isolation file env allow-host secret network network-log descriptor skills-root'.split(' '),
+  ...'language runner isolation file env allow-host secret package network network-log descriptor skills-root'.split(
+    ' ',
+  ),
   ...'sources consumer mcp tool skill frozen lock json'.split(' '),
   // A session has a clock of its own.
   ...LIMIT_SPECIFICATIONS.map(({ name }) => name).filter((name) => name !== 'job-timeout'),

@@ -11,7 +11,12 @@ const ARCHIVE = /\.(?:tgz|tar|tar\.(?:gz|bz2|xz|lzma|Z)|tbz|tbz2|txz|tlz|zip|whl
 /** Whether a text is a name that a registry of this kind can have, and that no installer takes for anything else. */
 export function isPackageName(kind: RegistryKind, text: string): boolean {
   const form = kind === 'npm' ? NPM_NAME : PYPI_NAME;
-  return text.length <= LONGEST && form.test(text) && !ARCHIVE.test(text);
+  return text.length <= LONGEST && form.test(text) && !isArchiveName(text);
+}
+
+/** Whether installers take a text for the name of an archive. */
+export function isArchiveName(text: string): boolean {
+  return ARCHIVE.test(text);
 }
 
 /** The form in which names are compared. Those of Python have one by PEP 503: `Foo._Bar` is `foo-bar`. */

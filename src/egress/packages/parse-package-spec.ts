@@ -1,12 +1,11 @@
 import { validRange } from 'semver';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
-import { isPackageName } from './package-names.ts';
+import { isArchiveName, isPackageName } from './package-names.ts';
 import type { RegistryKind } from './package-registry.ts';
 
 const LONGEST = 300;
 const TAG = /^[A-Za-z][A-Za-z0-9._-]*$/;
-const FILE = /\.(?:tgz|tar|tar\.gz|zip|whl|tar\.bz2|tar\.xz)$/i;
 const NAME = /^[A-Za-z0-9._-]+/;
 const EXTRA = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const OPERATOR = /^(?:===|==|~=|!=|<=|>=|<|>)/;
@@ -37,7 +36,7 @@ function readNpm(given: string): ReadSpec {
   if (!isPackageName('npm', name)) return { fault: nameFault(given) };
   if (at < 0) return { spec: given };
   const version = given.slice(at + 1);
-  const isTag = TAG.test(version) && !FILE.test(version);
+  const isTag = TAG.test(version) && !isArchiveName(version);
   // An empty range and one of blanks stand for all versions.
   const isRange = version.trim() !== '' && validRange(version) !== null;
   return isTag || isRange ? { spec: given } : { fault: 'behind the name stands no version, range or tag' };
@@ -46,7 +45,7 @@ function readNpm(given: string): ReadSpec {
 /** A name, extras in brackets, and versions (PEP 508), without a URL and without markers. */
 function readPypi(given: string): ReadSpec {
   const name = NAME.exec(given)?.[0] ?? '';
-  if (!isPackageName('pypi', name) || FILE.test(given)) return { fault: nameFault(given) };
+  if (!isPackageName('pypi', name) || isArchiveName(given)) return { fault: nameFault(given) };
   const rest = given.slice(name.length).trim();
   const end = rest.startsWith('[') ? rest.indexOf(']') : -1;
   const extras = end < 0 ? [] : partsOf(rest.slice(1, end));

@@ -133,7 +133,9 @@ export function createRequestServer({ allow, without, isAudited, record }: Reque
     placed: Omit<PlacedSecrets, 'washed' | 'signature' | 'headers'> & { washed: readonly HeldSecret[] },
   ): ((headers: string[], body?: Buffer) => void) | undefined => {
     const { state, request, target, row } = exchange;
-    const refuse = (reason: DenialReason, what: string): undefined => void deny(exchange, reason, what);
+    const refuse = (reason: DenialReason, what: string): undefined => {
+      deny(exchange, reason, what);
+    };
     if (!isAudited() && holds('audit-failed')) return refuse('audit-failed', '');
     const spent = holds('quota') ? spentShare(state) : undefined;
     if (spent !== undefined) return refuse('quota', spent);

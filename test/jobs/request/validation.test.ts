@@ -140,7 +140,7 @@ describe('an invalid job is refused before anything starts', () => {
   });
 
   const common =
-    'jobId, runner, isolation, files, stdin, args, env, expect, limits, budget, skills, tools, network, secrets, context, output, signal';
+    'jobId, runner, isolation, files, stdin, args, env, expect, limits, budget, skills, tools, network, packages, secrets, context, output, signal';
   it.each<[string, object, string]>([
     ['a limit at the top', { timeout: 5 }, 'there is no field timeout, got 5. Did you mean limits.runTimeoutMs?'],
     ['another limit at the top', { memory: 5 }, 'there is no field memory, got 5. Did you mean limits.memoryMib?'],

@@ -75,6 +75,12 @@ const NETWORK_FLAGS: readonly FlagSpecification[] = [
       'a secret for requests to these hosts; its value is that of the environment variable NAME, and the program sees a placeholder',
   },
   {
+    name: 'package',
+    value: 'REGISTRY:NAME',
+    repeatable: true,
+    summary: 'a package that is installed before the program, such as npm:is-odd@3 or pypi:tinypkg==1.0',
+  },
+  {
     name: 'network',
     value: 'FILE',
     summary: 'hosts, secrets and certificates as JSON; the program may use all of them',

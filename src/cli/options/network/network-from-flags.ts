@@ -5,23 +5,26 @@ import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import type { OrchestratorOptions } from '../../../jobs/orchestrator.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { quoted, usageError } from '../../terminal/usage-error.ts';
+import { type RegistryKind, registryRule } from '../../../egress/packages/package-registry.ts';
+import { packagesFromFlags } from '../flags/package-flag.ts';
 import { type CommandContext, flagValue, flagValues } from '../flags/command.ts';
 import { privateHosts } from '../flags/private-hosts.ts';
 
 /** The network that flags give: the whole of it to the operator's side, and to each job. */
 export interface CliNetwork extends Disposable {
   host: Pick<OrchestratorOptions, 'network'>;
-  job: Pick<JobOptions, 'network' | 'secrets'>;
+  job: Pick<JobOptions, 'network' | 'secrets' | 'packages'>;
 }
 
+const KINDS: readonly RegistryKind[] = ['npm', 'pypi'];
 /** Capitals only, as is usual for variables: a token that was typed in place of a name does not match, and is not repeated. */
 const VARIABLE = /^[A-Z_][A-Z0-9_]{0,99}$/;
 /** A host as a rule has it, without path and methods; whether it is one is checked with the rules. */
 const HOST = /^[^\s/@?#]+$/;
 
 /**
- * Reads `--allow-host`, `--secret`, `--network`, `--network-log`, `SKILLCELL_ALLOW_PRIVATE` and `SKILLCELL_UPSTREAM_PROXY`. The whole network is
- * checked, and the log is open. No message holds the value of a secret.
+ * Reads `--allow-host`, `--secret`, `--package`, `--network`, `--network-log`, `SKILLCELL_ALLOW_PRIVATE` and `SKILLCELL_UPSTREAM_PROXY`. The whole
+ * network is checked, and the log is open. No message holds the value of a secret.
  *
  * @returns empty options without these flags
  * @throws SkillcellError `usage.invalid`, `file.unreadable`, or as for a job with this network
@@ -31,9 +34,13 @@ export async function networkFromFlags(context: CommandContext): Promise<CliNetw
   const path = flagValue(given, 'network');
   const log = flagValue(given, 'network-log');
   const secrets = secretsFromFlags(flagValues(given, 'secret'), io);
-  const { allow: ofFile, secrets: secretsOfFile = {}, ...file } = await readFile(path, io);
-  const allow = [...ofFile, ...flagValues(given, 'allow-host')];
-  if (allow.length === 0) {
+  const { allow: ofFile, secrets: secretsOfFile = {}, packages: ofRegistries = {}, ...file } = await readFile(path, io);
+  const rules = flagValues(given, 'allow-host');
+  const packages = packagesFromFlags(flagValues(given, 'package'));
+  const asked = KINDS.filter((kind) => rules.includes(registryRule(kind)) || ofRegistries[kind] !== undefined);
+  const registries = asked.map(registryRule);
+  const allow = [...ofFile, ...rules.filter((rule) => !KINDS.some((kind) => rule === registryRule(kind)))];
+  if (allow.length === 0 && registries.length === 0 && packages.job.packages === undefined) {
     const useless = ['secret', 'network', 'network-log'].find((flag) => given.flags.has(flag));
     if (useless === undefined) return { host: {}, job: {}, [Symbol.dispose]: () => undefined };
     const value = flagValue(given, useless) ?? '';
@@ -51,10 +58,12 @@ export async function networkFromFlags(context: CommandContext): Promise<CliNetw
     ...file,
     allow,
     secrets: { ...secretsOfFile, ...secrets },
+    // The names of dependencies are not known beforehand, so a flag allows all names of its registry.
+    packages: { ...Object.fromEntries(asked.map((kind) => [kind, ['*']])), ...packages.allowed, ...ofRegistries },
     allowPrivate: privateHosts(io),
     ...(proxy === undefined ? {} : { upstreamProxy: proxy }),
   };
-  const job = { network: allow, secrets: Object.keys(network.secrets ?? {}) };
+  const job = { network: [...allow, ...registries], secrets: Object.keys(network.secrets ?? {}), ...packages.job };
   await checkNetwork(network, { ...job, isolation: flagValue(given, 'isolation') as Isolation | undefined });
   if (log === undefined) return { host: { network }, job, [Symbol.dispose]: () => undefined };
   const { openNetworkLog } = await import('./network-log.ts');
