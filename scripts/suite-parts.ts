@@ -58,6 +58,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   // A server of buckets.
   'test/library/stores/s3/s3-on-ceph.test.ts',
   'test/cli/skills-add-s3.test.ts',
+  // npm and pip, which take seconds for each installation.
+  'test/egress/packages.test.ts',
   'test/egress/s3-through-worker.test.ts',
   'test/jobs/network/aws-secret-on-ceph.test.ts',
   // Thousands of made-up cases.

@@ -8,7 +8,7 @@ import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
 import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
 import { dockerImage, MISSING_ENGINE } from '../fixtures/docker-image.ts';
-import { networkRunners, requireNetworkLevel, NETWORK_LEVELS } from '../fixtures/egress/network-levels.ts';
+import { networkRunners, requireNetworkLevel, ALL_NETWORK_LEVELS } from '../fixtures/egress/network-levels.ts';
 import { type Registries, startRegistries, withVariables } from '../fixtures/egress/registries.ts';
 import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
@@ -35,7 +35,7 @@ afterAll(async () => {
   await registries?.[Symbol.asyncDispose]();
 });
 
-describe.each(NETWORK_LEVELS)('at level %s', (isolation) => {
+describe.each(ALL_NETWORK_LEVELS)('at level %s', (isolation) => {
   const requireInstallers = (context: TestContext): void => {
     requireNetworkLevel(context, isolation);
     if (isolation === 'container') return;
