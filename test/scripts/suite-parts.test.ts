@@ -14,7 +14,7 @@ it('the two parts of the tests cover each file, and share a file only if it divi
   expect([...new Set([...quick, ...rest])].toSorted()).toEqual(all.toSorted());
   for (const file of quick.filter((name) => rest.includes(name)))
     expect(readFileSync(`${root}${file}`, 'utf8'), file).toMatch(
-      /\b(?:share|shareOf|IS_SAMPLE|EVERY_LEVEL|SHARED_LEVELS)\b/,
+      /\b(?:share|shareOf|IS_SAMPLE|NETWORK_LEVELS|EVERY_LEVEL|SHARED_LEVELS)\b/,
     );
 });
 

@@ -1,4 +1,3 @@
-import { IMAGE_FLAVORS } from '../../sandboxes/docker/image-flavor.ts';
 import type { CommandSpecification, FlagSpecification } from '../options/flags/command.ts';
 import {
   EVAL_JOB_FLAGS,
@@ -272,7 +271,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
       {
         name: 'flavor',
         value: 'NAME',
-        choices: IMAGE_FLAVORS,
+        choices: ['slim', 'data', 'network'],
         summary:
           'slim: interpreters; data: packages for analysis as well; network: curl, git, npm and pip as well (default: slim)',
       },
