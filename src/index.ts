@@ -37,6 +37,7 @@ export type {
   RuntimeGlobals,
   SandboxJob,
   SandboxNetwork,
+  SandboxPackages,
   ToolDeclarations,
   ToolDescription,
 } from './contracts/jobs/globals.ts';
@@ -57,9 +58,18 @@ export type { BuiltInLanguage, Language } from './contracts/jobs/language.ts';
 export { TOOL_CALL_CODES, type ToolCallCode } from './contracts/errors/tool-call-codes.ts';
 export { DEFAULT_LIMITS, type JobLimits } from './contracts/jobs/limits.ts';
 export type { DenialReason } from './contracts/network/denial-reasons.ts';
-export type { NetworkOptions, NetworkSecret, SecretValue } from './contracts/network/network-options.ts';
+export type { InstalledPackage, JobPackages } from './contracts/network/job-packages.ts';
+export type {
+  AwsKeys,
+  AwsSecret,
+  HeaderSecret,
+  NetworkOptions,
+  NetworkSecret,
+  PackageOptions,
+  SecretValue,
+} from './contracts/network/network-options.ts';
 export type { NetworkRule } from './contracts/network/network-rule.ts';
-export type { ToldNetwork, ToldSecret } from './contracts/network/told-network.ts';
+export type { ToldKeys, ToldNetwork, ToldSecret } from './contracts/network/told-network.ts';
 export type { DeniedRequests, NetworkRow, ResultNetwork } from './contracts/network/result-network.ts';
 export type * from './contracts/jobs/result.ts';
 export type {

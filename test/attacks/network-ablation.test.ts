@@ -27,6 +27,7 @@ const GATES: Record<NetworkGate, true> = {
 /** Gates without a case of their own. */
 const ELSEWHERE: Partial<Record<NetworkGate, string>> = {
   'address-blocked': 'resolved, pinned and connected are its parts',
+  'package-not-allowed': 'test/egress/packages/judge-package-request.test.ts denies such requests',
   'signature-unsupported': 'test/egress/signed-requests.test.ts denies such requests',
 };
 

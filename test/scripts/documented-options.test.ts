@@ -19,7 +19,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   ],
   mcp: ['McpAddress', 'McpConnectOptions', 'McpProgram', 'McpToolOptions'],
   models: ['ModelRetryOptions'],
-  network: ['NetworkOptions', 'NetworkRow', 'NetworkRule', 'ResultNetwork'],
+  network: ['NetworkOptions', 'NetworkRow', 'NetworkRule', 'PackageOptions', 'ResultNetwork'],
   pool: ['PoolOptions'],
   runners: ['Runner'],
   s3: ['S3BackendOptions', 'S3Connection', 'S3StoreOptions'],
