@@ -47,10 +47,10 @@ sub requested {
 }
 
 while (my @words = requested()) {
-    my $replaced = $program;
-    kill('KILL', $replaced);
+    kill('KILL', $program);
+    # A killed interpreter that has not run since would still read the message to the next one, which has the same pipes.
+    waitpid($program, 0);
     $program = start(@words);
-    waitpid($replaced, 0);
 }
 for my $descriptor (3, 4, fileno($requests)) {
     open(my $handle, '<&=', $descriptor) or next;
