@@ -1,6 +1,6 @@
-import { validRange } from 'semver';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { loadSemver } from '../../skills/text/load-semver.ts';
 import { isArchiveName, isPackageName } from './package-names.ts';
 import type { RegistryKind } from './package-registry.ts';
 
@@ -38,7 +38,7 @@ function readNpm(given: string): ReadSpec {
   const version = given.slice(at + 1);
   const isTag = TAG.test(version) && !isArchiveName(version);
   // An empty range and one of blanks stand for all versions.
-  const isRange = version.trim() !== '' && validRange(version) !== null;
+  const isRange = version.trim() !== '' && loadSemver().validRange(version) !== null;
   return isTag || isRange ? { spec: given } : { fault: 'behind the name stands no version, range or tag' };
 }
 
