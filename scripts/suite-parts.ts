@@ -58,11 +58,13 @@ export const ONLY_IN_ALL: readonly string[] = [
   // A server of buckets.
   'test/library/stores/s3/s3-on-ceph.test.ts',
   'test/cli/skills-add-s3.test.ts',
-  // npm and pip, which take seconds for each installation.
-  'test/egress/packages.test.ts',
+  // The clients of a network, which take seconds for each installation or repository, and slow connections.
+  'test/egress/{clients,packages}.test.ts',
+  'test/egress/worker/network-life.test.ts',
   'test/egress/s3-through-worker.test.ts',
   'test/jobs/network/aws-secret-on-ceph.test.ts',
   // Thousands of made-up cases.
+  'test/egress/secrets/{find-form,washer}.test.ts',
   'test/tools/declarations/tool-stubs-properties.test.ts',
   'test/evals/statistics.test.ts',
   'test/library/random-edits.test.ts',

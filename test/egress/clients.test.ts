@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'v
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
-import { networkRunners, requireNetworkLevel, NETWORK_LEVELS } from '../fixtures/egress/network-levels.ts';
+import { networkRunners, requireNetworkLevel, ALL_NETWORK_LEVELS } from '../fixtures/egress/network-levels.ts';
 import { startUpstream, type Upstream } from '../fixtures/egress/upstream.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
 
@@ -115,7 +115,7 @@ console.log(execFileSync(process.execPath, ['-e', code], { encoding: 'utf8' }));
   ['curl', 'bash', (url) => `curl -sS -i -d body -H "authorization: Bearer $TOKEN" '${url}'`, '/usr/bin/curl'],
 ];
 
-describe.each(NETWORK_LEVELS)('at level %s', (isolation) => {
+describe.each(ALL_NETWORK_LEVELS)('at level %s', (isolation) => {
   const run = async (
     context: TestContext,
     language: 'python' | 'javascript' | 'bash',
