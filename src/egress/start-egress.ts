@@ -7,7 +7,6 @@ import { Worker } from 'node:worker_threads';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { inPackage } from '../contracts/package-root.ts';
 import { currentOwner, ownerName } from '../durable/owner.ts';
-
 import type { Lookup } from '../outgoing/outgoing-rules.ts';
 import type { AuthorityParts } from './certificates/create-authority.ts';
 import {
@@ -49,6 +48,7 @@ export interface JobEgress {
 
 /** The network of the jobs of one orchestrator: a worker thread, started by the first job with a network. */
 export interface Egress {
+  /** @throws SkillcellError `options.invalid` for a setting that cannot be used */
   open(job: EgressJob, events: EgressEvents): Promise<JobEgress>;
   /** No further request of any job is made: the audit has failed. */
   refuse(): void;
@@ -66,6 +66,8 @@ interface KnownJob {
   job: EgressJob;
   events: EgressEvents;
   authority: AuthorityParts | undefined;
+  /** Why it has no network. */
+  refusal?: SkillcellError;
 }
 
 /** Creates the network; nothing is started yet. */
@@ -98,6 +100,10 @@ export function startEgress(options: EgressOptions): Egress {
     else if (message.type === 'admitted') {
       const known = jobs.get(message.token);
       if (known !== undefined) known.authority = message.authority;
+      settle(`admitted ${message.token}`);
+    } else if (message.type === 'refused') {
+      const known = jobs.get(message.token);
+      if (known !== undefined) known.refusal = new SkillcellError(message.code, message.message);
       settle(`admitted ${message.token}`);
     } else if (message.type === 'ended') settle(`ended ${message.token}`);
     else if (message.type === 'synced') settle(`synced ${message.id}`);
@@ -168,10 +174,13 @@ export function startEgress(options: EgressOptions): Egress {
       const known: KnownJob = { job, events, authority: undefined };
       jobs.set(token, known);
       await answered(`admitted ${token}`, { type: 'job', token, job, authority: undefined });
+      const { authority } = known;
+      if (authority === undefined) {
+        jobs.delete(token);
+        throw known.refusal ?? new SkillcellError('internal.fault', 'Cannot open a network: its worker has ended.');
+      }
       return {
-        get authority() {
-          return known.authority?.pem ?? '';
-        },
+        authority: authority.pem,
         connect() {
           const socket = connect({ path: current?.address ?? begun.address, allowHalfOpen: true });
           socket.write(Buffer.from(token, 'hex'));

@@ -6,6 +6,7 @@ import { createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { openConnections } from '../../outgoing/checked-connections.ts';
 import type { Lookup, OutgoingCheck } from '../../outgoing/outgoing-rules.ts';
 import { type Authority, type AuthorityParts, createAuthority } from '../certificates/create-authority.ts';
@@ -24,7 +25,8 @@ let lastLookup = 0;
 const authorities = new Map<string, Promise<Authority>>();
 let newest: Promise<Authority> | undefined;
 let isAudited = true;
-let context: SecureContext | undefined;
+/** By their certificates. All jobs share them: each holds some 150 certificates, and no session. */
+const contexts = new Map<string, SecureContext>();
 
 void begin();
 
@@ -63,7 +65,7 @@ function tell(message: FromWorker): void {
 }
 
 function take(message: ToWorker): void {
-  if (message.type === 'job') void admit(message);
+  if (message.type === 'job') admit(message).catch((error: Error) => refuseJob(message.token, error));
   else if (message.type === 'end') end(message.token);
   else if (message.type === 'sync') tell({ type: 'synced', id: message.id });
   else if (message.type === 'refuse') isAudited = false;
@@ -99,6 +101,12 @@ async function admit({ token, job, authority: given }: ToWorker & { type: 'job' 
     tables: new Map(),
   });
   tell({ type: 'admitted', token, authority: authority.parts });
+}
+
+/** A setting of the operator that cannot be used refuses its jobs, one by one. */
+function refuseJob(token: string, error: Error): void {
+  const isOurs = SkillcellError.isInstance(error);
+  tell({ type: 'refused', token, code: isOurs ? error.code : 'internal.fault', message: error.message });
 }
 
 /** All jobs share an authority as long as its certificates outlive them. */
@@ -145,9 +153,15 @@ async function openAgent(
   // Its gates among ours are those with the names of its checks.
   const checks = without as readonly OutgoingCheck[];
   const rules = { allowPrivate, without: checks, ...(hasLookup ? { lookup: askHost } : {}) };
-  // All jobs share it: it holds some 150 certificates, and no session.
-  const secureContext = trusted === undefined ? undefined : (context ??= createSecureContext({ ca: trusted }));
+  const secureContext = trusted === undefined ? undefined : contextOf(trusted);
   return await openConnections(rules, { headerBytes: HEADER_BYTES, idleMs: IDLE_MS, secureContext, onConnected });
+}
+
+function contextOf(trusted: string[]): SecureContext {
+  const key = trusted.join('');
+  const context = contexts.get(key) ?? createSecureContext({ ca: trusted });
+  contexts.set(key, context);
+  return context;
 }
 
 /** Asks the host's thread, where the caller's function is. */

@@ -19,7 +19,7 @@ export interface JobState {
   ongoing: Set<() => void>;
   /** Requests that were passed on, and the bytes of their bodies. */
   used: { requests: number; bytesIn: number; bytesOut: number };
-  /** What answers of its hosts are searched for, by the names of the secrets. */
+  /** What answers of its hosts are searched for, by the placeholders of the secrets. */
   tables: Map<string, WashTable>;
   /** Addresses of the last connections, by origin. */
   addresses: Map<string, string>;

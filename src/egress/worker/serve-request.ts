@@ -232,7 +232,8 @@ function overridingMethods({ rawHeaders }: IncomingMessage): string[] {
 
 /** A table takes milliseconds to make, so a job keeps those of its hosts. */
 function washTableOf({ tables }: JobState, secrets: readonly HeldSecret[]): WashTable {
-  const key = secrets.map(({ name }) => name).join(' ');
+  // Two registries may have tokens of one name.
+  const key = secrets.map(({ placeholder }) => placeholder).join(' ');
   const table = tables.get(key) ?? makeWashTable(secrets);
   tables.set(key, table);
   return table;

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../contracts/errors/error-registry.ts';
 import type { NetworkRow } from '../../contracts/network/result-network.ts';
 import type { CheckedRule } from '../rules/checked-rule.ts';
 import type { NetworkGate } from '../rules/network-gate.ts';
@@ -69,6 +70,8 @@ export type FromWorker =
   | { type: 'ready' }
   | { type: 'row'; token: string; row: EgressRow }
   | { type: 'admitted'; token: string; authority: AuthorityParts }
+  /** The job cannot have a network. */
+  | { type: 'refused'; token: string; code: ErrorCode; message: string }
   | { type: 'ended'; token: string }
   | { type: 'synced'; id: number }
   | { type: 'lookup'; id: number; host: string }
