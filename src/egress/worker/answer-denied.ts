@@ -6,7 +6,7 @@ export interface DeniedRequest {
   reason: DenialReason;
   /** The denied thing: a host, a method, a path. */
   what: string;
-  /** What the job may use. */
+  /** Places of the job's rules, and its registries. */
   allowed: readonly string[];
 }
 
