@@ -237,6 +237,11 @@ describe('flags of the network', () => {
     ],
     ['a value as a variable', { allow: ['a.test'], secrets: { T: { env: VALUE, hosts: ['a.test'] } } }, 'secrets.T'],
     ['a value as a secret', { allow: ['a.test'], secrets: { T: VALUE } }, 'secrets.T'],
+    [
+      'a key of AWS under a wrong name',
+      { allow: ['a.test'], secrets: { T: { aws: { accessKeyID: VALUE, secretAccessKey: VALUE }, hosts: ['a.test'] } } },
+      'secrets.T',
+    ],
   ])('refuse a file with %s', async ([, content, message]) => {
     folder.write('network.json', JSON.stringify(content));
     const { code, stdout } = await run([...exec, '--network', 'network.json', '--json'], 'console.log(1)');
@@ -249,10 +254,13 @@ describe('flags of the network', () => {
     expect(stdout).not.toContain(VALUE);
   });
 
-  it('refuse a file with a value that others can read', async () => {
+  it.for<[string, object]>([
+    ['a value', { value: VALUE }],
+    ['a key of AWS', { aws: { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: VALUE } }],
+  ])('refuse a file with %s that others can read', async ([, secret]) => {
     folder.write(
       'network.json',
-      JSON.stringify({ allow: ['a.test'], secrets: { T: { value: VALUE, hosts: ['a.test'] } } }),
+      JSON.stringify({ allow: ['a.test'], secrets: { T: { ...secret, hosts: ['a.test'] } } }),
     );
     chmodSync(join(folder.path, 'network.json'), 0o644);
     const argv = [...exec, '--network', 'network.json'];

@@ -1,8 +1,8 @@
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import type { McpServers } from '../../../mcp/client/mcp-servers.ts';
 import type { McpTools } from '../../../mcp/client/connect-mcp-tools.ts';
-import { JsonRefused, parseBoundedJson } from '../../../protocol/channel/bounded-json.ts';
 import { readInputFile } from '../../terminal/input-file.ts';
+import { parseSecretJson } from '../../terminal/parse-secret-json.ts';
 import { quoted } from '../../terminal/usage-error.ts';
 import { type CommandContext, flagValue } from './command.ts';
 
@@ -18,7 +18,8 @@ const FIELDS = ['mcpServers', 'servers'];
 export async function mcpServersFromFlag({ arguments: given, io }: CommandContext): Promise<McpServers | undefined> {
   const path = flagValue(given, 'mcp');
   if (path === undefined) return undefined;
-  const file = parseFile(readInputFile('--mcp', path, FILE_BYTES, io), path);
+  const bytes = readInputFile('--mcp', path, FILE_BYTES, io);
+  const file = parseSecretJson(bytes, FILE_BYTES, (reason) => invalid(reason, path));
   const names = typeof file === 'object' && file !== null && !Array.isArray(file) ? Object.keys(file) : [];
   const [name = ''] = names;
   if (names.length !== 1 || !FIELDS.includes(name)) {
@@ -51,20 +52,6 @@ export async function mcpToolsFromFlag(
 }
 
 async function nothing(): Promise<void> {}
-
-function parseFile(bytes: Uint8Array, path: string): unknown {
-  try {
-    return parseBoundedJson(bytes, { maxBytes: FILE_BYTES });
-  } catch (error) {
-    if (!(error instanceof JsonRefused)) throw error;
-    // A parser quotes the text around a fault, and that may be a key.
-    const [, line, column] = /line (\d+) column (\d+)/.exec(error.message) ?? [];
-    throw invalid(
-      `it must hold JSON${line === undefined ? '' : `, and breaks off at line ${line}, column ${column}`}`,
-      path,
-    );
-  }
-}
 
 function invalid(reason: string, path: string): SkillcellError {
   return new SkillcellError('mcp.invalid', `Cannot use --mcp: ${reason}, got ${quoted(path)}.`);

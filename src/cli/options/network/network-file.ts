@@ -1,11 +1,16 @@
 import { dirname, resolve } from 'node:path';
 import { checkOptions } from '../../../contracts/checks/check-options.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
-import type { NetworkOptions, NetworkSecret } from '../../../contracts/network/network-options.ts';
+import type {
+  AwsKeys,
+  NetworkOptions,
+  NetworkSecret,
+  SecretValue,
+} from '../../../contracts/network/network-options.ts';
 import { networkSchema } from '../../../jobs/network/network-settings.ts';
-import { JsonRefused, parseBoundedJson } from '../../../protocol/channel/bounded-json.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { readInputFile, readSecretFile } from '../../terminal/input-file.ts';
+import { parseSecretJson } from '../../terminal/parse-secret-json.ts';
 import { quoted } from '../../terminal/usage-error.ts';
 
 const FLAG = '--network';
@@ -21,14 +26,15 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
  * @throws SkillcellError `options.invalid` with the file's name, `file.unreadable`
  */
 export function readNetworkFile(path: string, io: CliIo): NetworkOptions {
-  const given = parseFile(readInputFile(FLAG, path, FILE_BYTES, io), path);
+  const bytes = readInputFile(FLAG, path, FILE_BYTES, io);
+  const given = parseSecretJson(bytes, FILE_BYTES, (reason) => refused(path, reason));
   if (isObject(given) && Object.hasOwn(given, 'allowPrivate'))
     throw refused(path, 'allowPrivate stands in no file: name private hosts in the variable SKILLCELL_ALLOW_PRIVATE');
   checkOptions(networkSchema, masked(given), { action: `use ${FLAG} ${quoted(path)}`, whole: 'the file' });
   const options = given as NetworkOptions;
   const secrets = Object.entries(options.secrets ?? {});
   // Others must not read a value.
-  if (secrets.some(([, secret]) => 'value' in secret)) readSecretFile(FLAG, path, FILE_BYTES, io);
+  if (secrets.some(([, secret]) => holdsValue(secret))) readSecretFile(FLAG, path, FILE_BYTES, io);
   const folder = dirname(resolve(io.cwd(), path));
   return {
     ...options,
@@ -37,12 +43,27 @@ export function readNetworkFile(path: string, io: CliIo): NetworkOptions {
   };
 }
 
+/** Whether a secret stands in the file itself. */
+function holdsValue(secret: NetworkSecret): boolean {
+  if (!('aws' in secret)) return 'value' in secret;
+  return Object.values(secret.aws).some((part: SecretValue | string) => typeof part === 'string' || 'value' in part);
+}
+
 /** The same secret, independent of the folder and of the environment. */
-function present(secret: NetworkSecret, folder: string, { env }: CliIo): NetworkSecret {
-  if ('file' in secret) return { ...secret, file: resolve(folder, secret.file) };
-  if (!('env' in secret)) return secret;
-  const { env: variable, ...rest } = secret;
-  return { ...rest, value: env[variable] ?? '' };
+function present(secret: NetworkSecret, folder: string, io: CliIo): NetworkSecret {
+  if (!('aws' in secret)) return presentValue(secret, folder, io);
+  const parts = Object.entries(secret.aws).map(([part, source]: [string, SecretValue | string]) => [
+    part,
+    typeof source === 'string' ? source : presentValue(source, folder, io),
+  ]);
+  return { ...secret, aws: Object.fromEntries(parts) as unknown as AwsKeys };
+}
+
+function presentValue<T extends SecretValue>(source: T, folder: string, { env }: CliIo): T {
+  if ('file' in source) return { ...source, file: resolve(folder, source.file) };
+  if (!('env' in source)) return source;
+  const { env: variable, ...rest } = source;
+  return { ...rest, value: env[variable] ?? '' } as unknown as T;
 }
 
 /** The same options without values of secrets, which a message would repeat, even from a misspelt field. */
@@ -61,23 +82,12 @@ function maskedField([field, value]: [string, unknown]): [string, unknown] {
 }
 
 function maskedText(value: unknown): unknown {
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(maskedField));
   return typeof value === 'string' ? '…' : typeof value === 'number' ? 0 : value;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function parseFile(bytes: Uint8Array, path: string): unknown {
-  try {
-    return parseBoundedJson(bytes, { maxBytes: FILE_BYTES });
-  } catch (error) {
-    if (!(error instanceof JsonRefused)) throw error;
-    // A parser quotes the text around a fault, and that may be a value.
-    const [, line, column] = /line (\d+) column (\d+)/.exec(error.message) ?? [];
-    const place = line === undefined ? '' : `, and breaks off at line ${line}, column ${column}`;
-    throw refused(path, `it must hold JSON${place}`);
-  }
 }
 
 function refused(path: string, reason: string): SkillcellError {
