@@ -1,8 +1,8 @@
-import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { findInterpreter } from '../../src/contracts/jobs/language.ts';
 import type { InstalledPackage } from '../../src/contracts/network/job-packages.ts';
 import { readLanguage } from '../languages/read-language.ts';
+import { isExecutable } from '../sandbox/is-executable.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import { npmRows, pypiRows, type ReadRows } from './installed-rows.ts';
 
@@ -59,14 +59,4 @@ export function pypiInstaller(layout: SandboxLayout, specs: readonly string[], r
 export interface SharedFile {
   seenByUser: string;
   seenHere: string;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    // The exception is the answer.
-    return false;
-  }
 }

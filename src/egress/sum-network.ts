@@ -14,7 +14,7 @@ export interface NetworkSum {
 
 /** Creates an empty sum. */
 export function sumNetwork(): NetworkSum {
-  const sum = { requests: 0, bytesIn: 0, bytesOut: 0, denied: 0 };
+  const sum = { requests: 0, bytesIn: 0, bytesOut: 0 };
   const secrets = new Set<string>();
   const denied = new Map<string, DeniedRequests>();
   const faults: string[] = [];

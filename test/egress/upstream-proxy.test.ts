@@ -1,46 +1,17 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { BEST_LEVEL, requireLevel } from '../fixtures/levels.ts';
+import { startForwardProxy } from '../fixtures/egress/forward-proxy.ts';
 import { startUpstream } from '../fixtures/egress/upstream.ts';
 
 const SECRET = 'sk-live-0123456789abcdef';
-
-/** A proxy of a company: all tunnels lead to one port of this machine. */
-async function startProxy(port: number): Promise<{ url: string; asked: string[] } & AsyncDisposable> {
-  const asked: string[] = [];
-  const open = new Set<Socket>();
-  const server = createServer((_request, response) => response.writeHead(403).end());
-  server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    asked.push(request.url ?? '');
-    const upstream = connect(port, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      upstream.write(head);
-      upstream.pipe(socket).pipe(upstream);
-    });
-    for (const each of [socket, upstream]) open.add(each.on('error', () => undefined));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    async [Symbol.asyncDispose]() {
-      for (const socket of open) socket.destroy();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
 
 test('all connections go through the proxy of the operator, under the same rules', async (context) => {
   requireLevel(context, 'namespace');
   await using upstream = await startUpstream({
     answer: (request, response) => void response.end(`got ${request.headers.authorization}`),
   });
-  await using proxy = await startProxy(upstream.port);
+  await using proxy = await startForwardProxy(upstream);
   await using orchestrator = createOrchestrator({
     network: {
       allow: ['api.test', 'GET other.test/v1/**'],
@@ -62,7 +33,7 @@ for (const url of ['https://api.test/', 'https://other.test/v1/a', 'https://othe
     expect.stringContaining('host-not-allowed'),
     '',
   ]);
-  expect(proxy.asked).toEqual(['api.test:443', 'other.test:443']);
+  expect(proxy.targets).toEqual(['api.test:443', 'other.test:443']);
   expect(upstream.requests.map(({ headers }) => headers.authorization === `Bearer ${SECRET}`)).toEqual([true, false]);
   expect(JSON.stringify(result)).not.toContain(SECRET);
 });

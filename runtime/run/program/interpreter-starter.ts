@@ -1,5 +1,5 @@
-import { accessSync, constants } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { isExecutable } from '../../sandbox/is-executable.ts';
 import { counted, terminated } from './executor-link.ts';
 
 /** Starts the interpreters in the namespace of a program: `wait-for-program.pl`. */
@@ -14,6 +14,7 @@ export interface InterpreterStarter {
 
 /** Without perl no process takes the requests, and no interpreter is ever replaced. */
 export function createStarter(requests: Writable): InterpreterStarter {
+  // The same test as in `start-executor.sh`.
   let isOpen = isExecutable('/usr/bin/perl');
   // The status reports the end of a starter.
   requests.on('error', () => undefined);
@@ -32,14 +33,4 @@ export function createStarter(requests: Writable): InterpreterStarter {
       requests.end();
     },
   };
-}
-
-/** The same test as in `start-executor.sh`. */
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -47,7 +47,7 @@ function publicBeginning(value: string, length: number): string {
  * Tells whether one contains the other, or the end of the placeholder is the beginning of the other. In the latter case, a value and
  * the rest of a value after it would become a whole value.
  */
-function areAlike(placeholder: string, other: string): boolean {
+export function areAlike(placeholder: string, other: string): boolean {
   const [mine, theirs] = [placeholder.toLowerCase(), other.toLowerCase()];
   if (mine.includes(theirs) || theirs.includes(mine)) return true;
   for (let length = 1; length < mine.length; length++) if (theirs.startsWith(mine.slice(-length))) return true;

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { areAlike } from '../secrets/make-placeholder.ts';
 
 const LENGTH = 20;
 /** Digits of base32, of which ids of AWS consist. */
@@ -20,11 +21,4 @@ export function makeAccessKeyId(value: string, others: readonly string[] = []): 
     while (id.length < LENGTH) id += DIGITS[randomInt(DIGITS.length)] ?? '';
     if (![value, ...others].some((other) => areAlike(id, other))) return id;
   }
-}
-
-/** The rule of other placeholders: none contains another value, and none ends as another value begins. */
-function areAlike(id: string, other: string): boolean {
-  const [mine, theirs] = [id.toLowerCase(), other.toLowerCase()];
-  if (mine.includes(theirs) || theirs.includes(mine)) return true;
-  return Array.from(mine, (_, start) => mine.slice(start)).some((end) => theirs.startsWith(end));
 }
