@@ -60,7 +60,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/cli/skills-add-s3.test.ts',
   // The clients of a network, which take seconds for each installation or repository, and slow connections.
   'test/egress/{clients,packages}.test.ts',
-  'test/egress/worker/network-life.test.ts',
+  'test/egress/worker/{network-attacks,network-life}.test.ts',
+  'test/cli/commands/network-flags.test.ts',
   'test/egress/s3-through-worker.test.ts',
   'test/jobs/network/aws-secret-on-ceph.test.ts',
   // Thousands of made-up cases.
