@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,7 +9,8 @@ import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
 import { networkRunners, requireNetworkLevel, ALL_NETWORK_LEVELS } from '../fixtures/egress/network-levels.ts';
 import { startUpstream, type Upstream } from '../fixtures/egress/upstream.ts';
-import { requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_GIT, requireHere } from '../fixtures/describe-with.ts';
+import { makeRepository } from '../fixtures/git-repository.ts';
 
 const SECRET = 'sk-live-0123456789abcdef';
 let upstream: Upstream;
@@ -19,12 +19,11 @@ let repository: string;
 
 beforeAll(async () => {
   repository = await mkdtemp(join(tmpdir(), 'repository-'));
-  const git = (...args: string[]): void => void execFileSync('git', args, { cwd: repository, stdio: 'ignore' });
-  execFileSync('sh', ['-c', 'echo hello >README.md'], { cwd: repository });
-  git('init', '-b', 'main');
-  git('add', '.');
-  git('-c', 'user.name=a', '-c', 'user.email=a@a', 'commit', '-m', 'first');
-  git('update-server-info');
+  if (MISSING_GIT === undefined) {
+    const { commit, git } = makeRepository(repository);
+    commit({ 'README.md': 'hello\n' });
+    git(['update-server-info']);
+  }
   upstream = await startUpstream({ answer: (request, response) => void answer(request, response) });
   const port = upstream.port;
   orchestrator = createOrchestrator({

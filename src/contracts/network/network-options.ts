@@ -60,10 +60,35 @@ export interface NetworkOptions {
   caFile?: string;
   /** Hosts and ranges that are not public and may be reached, as in docs/web-sources.md. */
   allowPrivate?: string[];
-  /** Returns the addresses of a host name. @default the system's resolver */
+  /**
+   * Returns the addresses of a host name. @default the system's resolver
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * const lookup = async () => [{ address: '10.0.0.1', family: 4 }];
+   * await using orchestrator = createOrchestrator({ network: { allow: ['api.example.com'], lookup } });
+   * const code = "export default (await fetch('https://api.example.com/')).statusText;";
+   * console.log((await orchestrator.exec({ code, network: ['api.example.com'] })).value);
+   * // prints: Denied by policy: address-blocked, api.example.com
+   * ```
+   */
   lookup?: (host: string) => Promise<{ address: string; family: number }[]>;
   /** URL of a proxy through which all connections go. Addresses are then judged by the proxy only. */
   upstreamProxy?: string;
-  /** Called with each request, allowed or not. After it has thrown, all further requests are refused. */
+  /**
+   * Called with each request, allowed or not. After it has thrown, all further requests are refused.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator, type NetworkRow } from 'skillcell';
+   *
+   * const audit = ({ method, host, path, reason }: NetworkRow) => console.log(method, host, path, reason);
+   * await using orchestrator = createOrchestrator({ network: { allow: ['api.example.com'], audit } });
+   * await orchestrator.exec({ code: "await fetch('https://example.org/a?b=c');", network: ['api.example.com'] });
+   * // prints: GET example.org /a host-not-allowed
+   * ```
+   */
   audit?: (row: NetworkRow) => void | Promise<void>;
 }

@@ -175,7 +175,8 @@ for (const host of ['api.test', 'more.test']) console.log((await fetch('https://
     expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('level none') });
   });
 
-  it('is told to the model of codegen', async () => {
+  it('is told to the model of codegen', async (context) => {
+    requireLevel(context, 'namespace');
     const argv = ['codegen', 'Ask.', '--dry-run', '--runner', 'local', '--network', 'ca.json'];
     const { code, stdout } = await run([...argv, '--allow-host', 'GET api.test', '--secret', 'API_TOKEN=api.test']);
     expect(code).toBe(0);

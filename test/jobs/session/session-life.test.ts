@@ -143,8 +143,8 @@ it('names all fields of a session if an unknown field is given', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   const opened = orchestrator.session({ ...LOCAL, foo: 1 } as never);
   await expect(opened).rejects.toThrow(
-    'Cannot open the session: there is no field foo, got 1. There are runner, isolation, files, env, limits, skills, tools, context, signal, ' +
-      'language, sessionId, resume, idleTimeoutMs, sessionTimeoutMs.',
+    'Cannot open the session: there is no field foo, got 1. There are runner, isolation, files, env, limits, skills, tools, network, packages, ' +
+      'secrets, context, signal, language, sessionId, resume, idleTimeoutMs, sessionTimeoutMs.',
   );
 });
 
