@@ -1,8 +1,8 @@
 import { REQUEST_TAG } from './read-request.ts';
 import type { ToolDeclarations, ToolDescription } from '../../src/contracts/jobs/globals.ts';
-import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
+import { fillGuideRules, type LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 import type { InstalledPackage } from '../../src/contracts/network/job-packages.ts';
-import { networkSentences, type ToldNetwork } from '../../src/contracts/network/told-network.ts';
+import { installSentence, networkSentences, type ToldNetwork } from '../../src/contracts/network/told-network.ts';
 import type { InstalledPackages } from '../languages/installed-packages.ts';
 import { compareCodePoints, oneLine } from '../../src/skills/text/text.ts';
 
@@ -68,6 +68,7 @@ function systemPrompt({
   network,
 }: PromptInput): string {
   const { guide } = language;
+  const own = ownPackages(packages);
   const tag = language.codeTags[0]?.[0] ?? language.name;
   const sections = [
     [
@@ -84,8 +85,8 @@ function systemPrompt({
     ],
     [
       'Program',
-      ...languageRules(language, installed).map((rule) => `- ${rule}`),
-      ...ownPackages(packages),
+      ...languageRules(language, installed, own.length > 0).map((rule) => `- ${rule}`),
+      ...own,
       '- Read input files by the relative paths that the user lists. Let the program find out what is in them (header, delimiter, units, missing values) instead of assuming it, and stream what is large: time and memory are limited.',
       `- Write every output below the folder that ${guide.outputFolder} names, under exactly the names asked for. The folder exists; make subfolders yourself. Files elsewhere are lost.`,
       ...networkRules(network).map((rule) => `- ${rule}`),
@@ -112,17 +113,17 @@ function systemPrompt({
 
 function networkRules(network: ToldNetwork | undefined): string[] {
   if (network === undefined) return ['There is no network, nothing can be installed, and no other program answers.'];
-  return [...networkSentences(network), 'Nothing can be installed.'];
+  return [...networkSentences(network), installSentence(network)];
 }
 
 function languageRules(
   { guide, installed: asked }: LanguageDefinition,
   found: InstalledPackages | undefined,
+  hasOwnPackages: boolean,
 ): string[] {
-  if (asked === undefined) return guide.rules;
-  const rules = guide.rules.map((rule) => rule.replace('{version}', found?.version ?? asked.version));
   const list = packageList(found?.packages ?? []);
-  return [...rules, list === '' ? asked.none : asked.some.replace('{packages}', () => list)];
+  const rules = asked === undefined ? guide.rules : [...guide.rules, list === '' ? asked.none : asked.some];
+  return fillGuideRules(rules, { version: found?.version ?? asked?.version, packages: list, hasOwnPackages });
 }
 
 /** Names that are no plain words go into no prompt. */

@@ -59,6 +59,22 @@ describe('createSandboxTools() with a network', () => {
     }
   });
 
+  it('names the packages of programs in run_code', async () => {
+    await using withPackages = createOrchestrator({
+      runners: [createLocalRunner()],
+      network: { ...upstream.network([]), packages: { npm: ['is-odd'] } },
+    });
+    const tools = createSandboxTools(withPackages, { packages: { npm: ['is-odd@3'] } });
+    const model = toolCallingModel([]);
+    await generateText({ model, tools, prompt: 'Run it.' });
+    const described = model.doGenerateCalls[0]?.tools?.[0];
+    expect(described).toMatchObject({
+      description: expect.stringMatching(
+        /package is there except those listed next\.\n- Packages of npm that are installed: is-odd@3\.\n- Nothing can be installed\.\n- There is no network\.\n/,
+      ),
+    });
+  });
+
   it('refuses at once a network that the orchestrator does not have', () => {
     expect(() => createSandboxTools(orchestrator, { network: ['nope.test'] })).toThrow('is not in network.allow');
     expect(() => createSandboxTools(orchestrator, { network: [place], secrets: ['OTHER'] })).toThrow('no such secret');
@@ -86,7 +102,7 @@ describe('createSandboxSession() of a session with a network', () => {
     expect(sandbox.description).toContain(
       `go below $SKILLCELL_OUTPUT.\nThe network is open to these places alone, over HTTP and HTTPS: \`https://${place}\`.\n`,
     );
-    expect(sandbox.description).toContain('\nNothing can be installed, and memory, ');
+    expect(sandbox.description).toContain('\nNothing can be installed.\nMemory, processes ');
     const code = `import urllib.request; print(urllib.request.urlopen('https://${place}/b').status)`;
     const { exitCode, stdout } = await sandbox.run({ command: `python3 -c "${code}"` });
     expect([exitCode, stdout]).toEqual([0, '200\n']);

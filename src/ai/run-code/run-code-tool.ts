@@ -3,8 +3,8 @@ import * as z from 'zod/mini';
 import { fromSdkTools, type SdkTools, unexecutable } from '../../tools/define/sdk-tools.ts';
 import type { Tool as OurTool } from '../../tools/define/tool.ts';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
-import { networkSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
-import type { LanguageDefinition } from '../../contracts/jobs/language.ts';
+import { networkSentences, packageSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
+import { fillGuideRules, type LanguageDefinition } from '../../contracts/jobs/language.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { toolsSchema } from '../../jobs/request/tools-schema.ts';
 import type { CodeRunner } from './code-runner.ts';
@@ -119,14 +119,14 @@ function modelOutput({ output }: { output: RunOutput }): ModelOutput {
 /** Describes `run_code` and the rules for programs to a model. */
 function runCodeDescription({ language, inSession, network, hasSkills, hasTools }: RunCodeDescription): string {
   const { title, guide, installed } = language;
-  const rules = guide.rules.map((rule) => rule.replace('{version}', installed?.version ?? ''));
+  const packages = network === undefined ? [] : packageSentences(network);
+  const rules = fillGuideRules(guide.rules, { version: installed?.version, hasOwnPackages: packages.length > 1 });
   return [
     `Runs a ${title} program in an isolated sandbox, and gives how it ended, what it printed, its value, its error, and what it ${inSession ? 'displayed' : 'left as files'}.`,
     inSession
       ? 'All programs run in one session, one after the other: what one defines, and its files, are there for the next.'
       : 'Each program starts anew: nothing of an earlier one is there.',
-    ...rules.map((rule) => `- ${rule}`),
-    ...networkRules(network).map((rule) => `- ${rule}`),
+    ...[...rules, ...packages, ...networkRules(network)].map((rule) => `- ${rule}`),
     `- Files that are to be kept go below the folder that ${guide.outputFolder} names.`,
     `- ${guide.value}`,
     ...(inSession ? ['- Else the value of the last expression is the result.'] : []),
@@ -137,7 +137,7 @@ function runCodeDescription({ language, inSession, network, hasSkills, hasTools 
 
 function networkRules(network: ToldNetwork | undefined): string[] {
   if (network === undefined) return ['There is no network, and nothing can be installed.'];
-  return [...networkSentences(network), 'Nothing can be installed.'];
+  return networkSentences(network);
 }
 
 /**

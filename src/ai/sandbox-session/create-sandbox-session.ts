@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { checkEnv, envSchema, noNul } from '../../jobs/request/job-schema.ts';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 import { DEFAULT_LIMITS } from '../../contracts/jobs/limits.ts';
-import { networkSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
+import { networkSentences, packageSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
 import type { Session } from '../../contracts/jobs/session.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { SANDBOX_PORT, type HostedSession, type SandboxPort } from '../../jobs/session/sandbox-port.ts';
@@ -38,7 +38,7 @@ const description = (
   network: string,
 ): string => `An isolated sandbox of Linux, with bash, Node.js 24 and, where the machine has it, Python 3.
 Relative paths mean its workspace, which is also the folder that commands start in and $HOME; files that are to be kept go below $SKILLCELL_OUTPUT.
-${network} can be installed, and memory, processes and the size of the workspace are limited.
+${network}, processes and the size of the workspace are limited.
 Several commands may run at once, and end with the session at the latest.`;
 
 /**
@@ -79,9 +79,10 @@ export function createSandboxSession(session: Session, options: SandboxSessionOp
   };
 }
 
-/** The beginning of the sentence that nothing can be installed. */
+/** The text up to the limits, whose first word it ends with. */
 function networkText(network: ToldNetwork | undefined): string {
-  return network === undefined ? 'There is no network, nothing' : [...networkSentences(network), 'Nothing'].join('\n');
+  if (network === undefined) return 'There is no network, nothing can be installed, and memory';
+  return [...networkSentences(network), ...packageSentences(network), 'Memory'].join('\n');
 }
 
 /** @throws SkillcellError `options.invalid` for an object that no orchestrator has opened */

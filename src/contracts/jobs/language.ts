@@ -13,7 +13,7 @@ export const DEFAULT_LANGUAGE: Language = 'javascript';
 
 /** Texts about a language in a codegen prompt. */
 export interface LanguageGuide {
-  /** Lines about the language itself. */
+  /** Lines about the language itself; see `fillGuideRules`. */
   rules: string[];
   /** Expression for the output folder in a program. */
   outputFolder: string;
@@ -25,6 +25,25 @@ export interface LanguageGuide {
   declarations?: 'typescript' | 'python' | undefined;
   /** How a program reads a file of a skill. */
   skillFiles: string;
+}
+
+/**
+ * Fills in the rules of a guide: `{version}` of the interpreter, `{packages}` that are installed, and `{except}`, words for the packages
+ * of a job, which follow the rules; empty for a job without packages.
+ */
+export function fillGuideRules(
+  rules: readonly string[],
+  {
+    version = '',
+    packages = '',
+    hasOwnPackages,
+  }: { version?: string | undefined; packages?: string; hasOwnPackages: boolean },
+): string[] {
+  const values: Record<string, string> = {
+    ...{ version, packages },
+    except: hasOwnPackages ? ' except those listed next' : '',
+  };
+  return rules.map((rule) => rule.replace(/\{(version|packages|except)\}/g, (_, name: string) => values[name] ?? ''));
 }
 
 /** The query for the installed packages of an interpreter, and the prompt rules about them. */

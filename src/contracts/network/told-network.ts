@@ -1,8 +1,14 @@
+import type { InstalledPackage, JobPackages } from './job-packages.ts';
+
 /** A network as models are told of it. */
 export interface ToldNetwork {
   /** The allowed places, a line each: `GET, HEAD https://api.example.com/v1/**`. The last line may count those left out. */
   allowed: string[];
   secrets: (ToldSecret | ToldKeys)[];
+  /** Registries from which programs may install packages. */
+  registries: InstalledPackage['registry'][];
+  /** Packages that are installed before a program, as its job names them. */
+  packages: Required<JobPackages>;
 }
 
 /** A secret without its value. */
@@ -23,20 +29,45 @@ export interface ToldKeys {
   hosts: string[];
 }
 
+const REGISTRIES: Readonly<Record<InstalledPackage['registry'], string>> = {
+  npm: 'the registry of npm (`npm install`)',
+  pypi: 'the index of Python packages (`pip install`)',
+};
+
 /**
  * Tells a model the network of its programs, as sentences.
  *
  * @param open the beginning of the first sentence, which the allowed places follow
+ * @param closed the first sentence if there are none
  */
 export function networkSentences(
-  { allowed, secrets }: ToldNetwork,
+  { allowed, secrets, registries }: ToldNetwork,
   open = 'The network is open to these places alone, over HTTP and HTTPS',
+  closed = 'There is no network.',
 ): string[] {
+  const places = [...allowed.map(shown), ...registries.map((registry) => REGISTRIES[registry])];
+  if (places.length === 0) return [closed];
   return [
-    `${open}: ${allowed.map(shown).join(', ')}.`,
+    `${open}: ${places.join(', ')}.`,
     ...secrets.map((secret) => ('header' in secret ? secretSentence(secret) : keysSentence(secret))),
     'A denied request is answered with status 403 and the header `x-skillcell-denied`, which names the reason; trying it again does not help.',
   ];
+}
+
+/** Tells a model which packages its programs find, and whether they can install more. */
+export function packageSentences({ packages, registries }: ToldNetwork): string[] {
+  return [
+    ...(packages.npm.length === 0 ? [] : [`Packages of npm that are installed: ${packages.npm.join(', ')}.`]),
+    ...(packages.pypi.length === 0 ? [] : [`Packages of Python that are installed: ${packages.pypi.join(', ')}.`]),
+    installSentence({ registries }),
+  ];
+}
+
+/** Tells a model whether its programs can install packages. */
+export function installSentence({ registries }: Pick<ToldNetwork, 'registries'>): string {
+  return registries.length === 0
+    ? 'Nothing can be installed.'
+    : 'Only packages whose names the host allows can be installed.';
 }
 
 function secretSentence({ variable, header, hosts }: ToldSecret): string {

@@ -59,7 +59,7 @@ export function checkJobNetwork(
     const message = 'Cannot give the job a network: level none cannot hold it to its rules, got isolation "none".';
     throw new SkillcellError('runner.isolation-unmet', message);
   }
-  const told = tellNetwork(rules, named, settings?.allow ?? []);
+  const told = { ...tellNetwork(rules, named, settings?.allow ?? []), registries, packages };
   return { rules, secrets: named, told, registries, packages: hasPackages ? packages : undefined };
 }
 
@@ -82,7 +82,7 @@ function tellNetwork(
   rules: readonly CheckedRule[],
   secrets: ReadonlyMap<string, SecretSettings>,
   allow: readonly CheckedRule[],
-): ToldNetwork {
+): Pick<ToldNetwork, 'allowed' | 'secrets'> {
   return {
     allowed: describeRules(usableRules(rules, allow)),
     secrets: Array.from(secrets.values(), (secret) => {

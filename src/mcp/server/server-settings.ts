@@ -9,7 +9,7 @@ export interface McpServerSettings {
   /** The consumer whose policy decides which skills clients, and the jobs that they start, may have. */
   consumer: string;
   /** Options of all jobs of the server; no client can widen them. */
-  job: Pick<JobOptions, 'runner' | 'isolation' | 'env' | 'tools' | 'network' | 'secrets'> & {
+  job: Pick<JobOptions, 'runner' | 'isolation' | 'env' | 'tools' | 'network' | 'secrets' | 'packages'> & {
     limits: NonNullable<JobOptions['limits']>;
   };
   /** Version of skillcell. */

@@ -1,5 +1,5 @@
 import type { ReferenceRow } from '../../contracts/skills/skill.ts';
-import { networkSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
+import { networkSentences, packageSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
 import { compareCodePoints, oneLine } from '../../skills/text/text.ts';
 
 /** The word that marks the block of a decision. */
@@ -23,6 +23,8 @@ export interface DecisionTask {
   network?: ToldNetwork | undefined;
 }
 
+const WITHOUT_NETWORK = 'with the input files and without a network.';
+
 /**
  * The system prompt of a decision. It depends only on the catalog, the loaded skills and the network, so jobs with different tasks share
  * it, and the prompt of the second round begins with that of the first.
@@ -32,7 +34,7 @@ export interface DecisionTask {
  * @param network the network of a program; undefined without one
  */
 export function decisionSystem(catalog: string, block: string, network?: ToldNetwork): string {
-  const surroundings = network === undefined ? 'with the input files and without a network.' : withNetwork(network);
+  const surroundings = network === undefined ? WITHOUT_NETWORK : withNetwork(network);
   const rules = `You decide how the user's task is done. You choose the skills that help, and then either answer with a text of your own, or hand the task over to a programmer.
 
 Answer
@@ -52,7 +54,14 @@ Text or program
 }
 
 function withNetwork(network: ToldNetwork): string {
-  return networkSentences(network, 'with the input files and a network that is open to these places alone').join(' ');
+  return [
+    ...networkSentences(
+      network,
+      'with the input files and a network that is open to these places alone',
+      WITHOUT_NETWORK,
+    ),
+    ...packageSentences(network),
+  ].join(' ');
 }
 
 /** The first message of a round that chooses skills. */

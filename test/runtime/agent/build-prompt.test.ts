@@ -33,6 +33,7 @@ describe('buildPrompt()', () => {
     const network = {
       allowed: ['GET, HEAD https://api.test/v1/**', 'http://build.test:8080', 'and 3 more'],
       secrets: [{ variable: 'TOKEN', header: 'x-key', hosts: ['https://api.test', 'https://*.b.test'] }],
+      ...{ registries: [], packages: { npm: [], pypi: [] } },
     };
     const told = buildPrompt({ ...input, network }).system;
     const plain = buildPrompt(input).system;
@@ -47,6 +48,18 @@ describe('buildPrompt()', () => {
 `,
       ),
     );
+  });
+
+  test.each<[string, string]>([
+    ['javascript', 'No other package is there except those listed next.'],
+    ['python', 'Count on no other package except those listed next: no numpy'],
+  ])('%s: excepts the packages of the job from those that are not there', (name, text) => {
+    const language = languages().find((each) => each.name === name) ?? input.language;
+    const row = { registry: 'npm' as const, name: 'is-odd', version: '3.0.1', digest: '' };
+    const { system } = buildPrompt({ ...input, language, packages: [row] });
+    expect(system).toContain(text);
+    expect(system).toContain('\n- Packages of npm that are installed for this program besides: is-odd 3.0.1.\n');
+    expect(buildPrompt({ ...input, language }).system).not.toMatch(/ except |\{except\}/);
   });
 
   test('explains tool calls only if there are tools', () => {

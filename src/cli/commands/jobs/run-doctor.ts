@@ -1,10 +1,15 @@
 import { ISOLATION_LEVELS } from '../../../contracts/jobs/result.ts';
 import type { RunnerReport } from '../../../sandboxes/runner.ts';
 import type { CommandContext } from '../../options/flags/command.ts';
+import { createOrchestrator } from '../../../jobs/create-orchestrator.ts';
 import { cliRunners } from '../../job/runners.ts';
 import { examineMachine } from '../../doctor/examine-machine.ts';
+import { NETWORK_CLIENTS, networkClients } from '../../doctor/network-clients.ts';
 import type { MachineCheck } from '../../doctor/machine-check.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
+
+/** A level, with the programs of `NETWORK_CLIENTS` that its jobs have. */
+type LevelReport = RunnerReport & { clients?: string[] };
 
 /**
  * `skillcell doctor`: starts sandboxes to find the isolation levels of this machine, and gives advice.
@@ -13,17 +18,22 @@ import { escapeLine } from '../../terminal/escape-controls.ts';
  */
 export async function runDoctor({ output, json, interruption, io }: CommandContext): Promise<number> {
   const candidates = cliRunners(io);
-  const close = async (): Promise<void> => {
-    await Promise.all(candidates.map((runner) => runner.close()));
-  };
-  const release = interruption.onUrgent(close);
+  const orchestrator = createOrchestrator({ runners: candidates });
+  const release = interruption.onUrgent(() => orchestrator.close());
   // Side by side: each may have to wait for an engine that hangs.
   const [checks, ...reports] = await Promise.all([
     examineMachine(io),
     ...candidates.map((runner) => runner.probe({ signal: interruption.signal })),
   ]);
-  const runners = reports.flat();
-  await close();
+  const runners = await Promise.all(
+    reports.flat().map(async (report): Promise<LevelReport> => {
+      // Level none has no network.
+      if (!report.available || report.isolation === 'none') return report;
+      const clients = await networkClients(orchestrator, report, interruption.signal);
+      return clients === undefined ? report : { ...report, clients };
+    }),
+  );
+  await orchestrator.close();
   release();
   const reached = runners.filter(({ available }) => available).map(({ isolation }) => isolation);
   const best = ISOLATION_LEVELS.findLast((level) => level !== 'none' && reached.includes(level)) ?? null;
@@ -45,9 +55,19 @@ function checkLines({ id, ok, needed, found, advice }: MachineCheck): string {
   return `${ok ? 'ok     ' : state} ${id}: ${escapeLine(found)}\n${advice === undefined ? '' : `        ${advice}\n`}`;
 }
 
-function runnerLines({ runner, isolation, available, reasons, limits }: RunnerReport): string {
+function runnerLines({ runner, isolation, available, reasons, limits, clients }: LevelReport): string {
   const head = `${available ? 'ok     ' : 'MISSING'} runner ${runner}, isolation ${isolation}\n`;
   const held = Object.entries(limits).map(([name, how]) => `${name} ${how === 'none' ? 'not held' : how}`);
-  const more = [...reasons, ...(available ? [`limits: ${held.join(', ')}`] : [])];
+  const more = [
+    ...reasons,
+    ...(available ? [`limits: ${held.join(', ')}`] : []),
+    ...(clients === undefined ? [] : [`network clients: ${clientsLine(clients)}`]),
+  ];
   return `${head}${more.map((line) => `        ${escapeLine(line)}\n`).join('')}`;
+}
+
+function clientsLine(clients: readonly string[]): string {
+  const missing = NETWORK_CLIENTS.filter((name) => !clients.includes(name));
+  const absent = missing.length === 0 ? '' : `no ${missing.join(', ')}`;
+  return [clients.join(', '), absent].filter((part) => part !== '').join('; ');
 }
