@@ -10,6 +10,7 @@ import { currentOwner, ownerName } from '../durable/owner.ts';
 import type { Lookup } from '../outgoing/outgoing-rules.ts';
 import type { AuthorityParts } from './certificates/create-authority.ts';
 import {
+  SHARE_BYTES,
   TOKEN_BYTES,
   type EgressJob,
   type EgressRow,
@@ -20,6 +21,9 @@ import {
 
 /** Memory of the worker for its objects, in MiB. */
 const HEAP_MIB = 128;
+const WATCH_MS = 5_000;
+/** Questions that a worker may leave unanswered, as a busy machine makes it do. */
+const MOST_UNANSWERED = 6;
 
 /** Settings of the network of one orchestrator. */
 export type EgressOptions = Pick<EgressSettings, 'allow' | 'allowPrivate' | 'ca' | 'upstreamProxy'> & {
@@ -66,6 +70,10 @@ interface KnownJob {
   job: EgressJob;
   events: EgressEvents;
   authority: AuthorityParts | undefined;
+  /** What it has used of its share. */
+  used: SharedArrayBuffer;
+  /** Requests under way, as they began. */
+  ongoing: Map<number, EgressRow>;
   /** Why it has no network. */
   refusal?: SkillcellError;
 }
@@ -96,8 +104,12 @@ export function startEgress(options: EgressOptions): Egress {
   const fault = (message: string): void => jobs.forEach(({ events }) => events.onFault(message));
 
   const take = (message: FromWorker): void => {
-    if (message.type === 'row') jobs.get(message.token)?.events.onRow(message.row);
-    else if (message.type === 'admitted') {
+    if (message.type === 'begun') jobs.get(message.token)?.ongoing.set(message.id, message.row);
+    else if (message.type === 'row') {
+      const known = jobs.get(message.token);
+      known?.ongoing.delete(message.id);
+      known?.events.onRow(message.row);
+    } else if (message.type === 'admitted') {
       const known = jobs.get(message.token);
       if (known !== undefined) known.authority = message.authority;
       settle(`admitted ${message.token}`);
@@ -118,6 +130,26 @@ export function startEgress(options: EgressOptions): Egress {
     }
   };
 
+  /** Records the requests that were under way in a worker that has ended. */
+  const recordLost = (): void => {
+    for (const { ongoing, events } of jobs.values()) {
+      for (const row of ongoing.values()) events.onRow({ ...row, ms: Date.now() - Date.parse(row.at) });
+      ongoing.clear();
+    }
+  };
+  /** Ends a worker that no longer answers. */
+  const watch = (worker: Worker): NodeJS.Timeout => {
+    let unanswered = 0;
+    worker.on('message', () => (unanswered = 0));
+    return setInterval(() => {
+      if (unanswered === MOST_UNANSWERED) {
+        fault('the worker of the network does not answer');
+        void worker.terminate();
+      } else if (jobs.size > 0) worker.postMessage({ type: 'sync', id: 0 } satisfies ToWorker, []);
+      unanswered = jobs.size > 0 ? unanswered + 1 : 0;
+    }, WATCH_MS).unref();
+  };
+
   const start = async (): Promise<Running> => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), `skillcell-${ownerName(currentOwner())}-egress-`)));
     const address = join(folder, 'socket');
@@ -131,6 +163,7 @@ export function startEgress(options: EgressOptions): Egress {
       execArgv: [],
     });
     worker.unref();
+    const watching = watch(worker);
     const ready = Promise.withResolvers<Running>();
     ready.promise.catch(() => undefined);
     worker.on('message', (message: FromWorker) => {
@@ -143,8 +176,10 @@ export function startEgress(options: EgressOptions): Egress {
     });
     worker.on('exit', () => {
       ready.reject(new Error('the worker of the network has ended'));
+      clearInterval(watching);
       current = undefined;
       starting = undefined;
+      recordLost();
       for (const key of owed.keys()) settle(key);
       void rm(folder, { recursive: true, force: true });
       if (!isClosed && jobs.size > 0) void restart();
@@ -161,7 +196,7 @@ export function startEgress(options: EgressOptions): Egress {
   const restart = async (): Promise<void> => {
     try {
       await running();
-      for (const [token, { job, authority }] of jobs) tell({ type: 'job', token, job, authority });
+      for (const [token, { job, authority, used }] of jobs) tell({ type: 'job', token, job, authority, used });
     } catch (error) {
       fault(`${(error as Error).name}: ${(error as Error).message}`);
     }
@@ -171,9 +206,12 @@ export function startEgress(options: EgressOptions): Egress {
     async open(job, events) {
       const token = randomBytes(TOKEN_BYTES).toString('hex');
       const begun = await running();
-      const known: KnownJob = { job, events, authority: undefined };
+      // The installation of its packages and its program have one share.
+      const other = [...jobs.values()].find((each) => each.job.jobId === job.jobId);
+      const used = other?.used ?? new SharedArrayBuffer(SHARE_BYTES);
+      const known: KnownJob = { job, events, authority: undefined, used, ongoing: new Map() };
       jobs.set(token, known);
-      await answered(`admitted ${token}`, { type: 'job', token, job, authority: undefined });
+      await answered(`admitted ${token}`, { type: 'job', token, job, authority: undefined, used });
       const { authority } = known;
       if (authority === undefined) {
         jobs.delete(token);

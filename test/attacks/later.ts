@@ -44,5 +44,5 @@ export const ELSEWHERE_CASES: Record<string, string> = {
   P19: 'test/egress/worker/network-life.test.ts',
   P20: 'test/egress/worker/network-attacks.test.ts',
   P24: 'test/egress/worker/network-attacks.test.ts',
-  P27: 'test/egress/worker/network-life.test.ts',
+  P27: 'test/egress/worker/worker-death.test.ts',
 };

@@ -13,6 +13,7 @@ import { type Authority, type AuthorityParts, createAuthority } from '../certifi
 import type { JobState } from './job-state.ts';
 import { createConnectionServer } from './serve-connection.ts';
 import { createRequestServer } from './serve-request.ts';
+import { UsedShare } from './used-share.ts';
 import { TOKEN_BYTES, type EgressSettings, type FromWorker, type ToWorker } from './worker-messages.ts';
 
 const HEADER_BYTES = 64 * 1024;
@@ -35,7 +36,8 @@ async function begin(): Promise<void> {
     allow: settings.allow,
     without: settings.without,
     isAudited: () => isAudited,
-    record: ({ token }, row) => tell({ type: 'row', token, row }),
+    announce: ({ token }, id, row) => tell({ type: 'begun', token, id, row }),
+    record: ({ token }, id, row) => tell({ type: 'row', token, id, row }),
   });
   const connections = createConnectionServer({ ...requests, without: settings.without });
   const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -77,7 +79,7 @@ function take(message: ToWorker): void {
   }
 }
 
-async function admit({ token, job, authority: given }: ToWorker & { type: 'job' }): Promise<void> {
+async function admit({ token, job, authority: given, used }: ToWorker & { type: 'job' }): Promise<void> {
   const authority = await authorityOf(given);
   const addresses = new Map<string, string>();
   const note = (origin: string, address: string): void => void addresses.set(origin, address);
@@ -85,9 +87,6 @@ async function admit({ token, job, authority: given }: ToWorker & { type: 'job' 
   const registryAgents = new Map<string, Dispatcher>();
   for (const { ca } of job.registries.flatMap(({ places }) => places))
     if (ca !== undefined && !registryAgents.has(ca)) registryAgents.set(ca, await openAgent(note, [ca]));
-  // The installation of its packages and its program have one share.
-  const others = [...jobs.values()].filter((state) => state.job.jobId === job.jobId);
-  const used = others[0]?.used ?? { requests: 0, bytesIn: 0, bytesOut: 0 };
   jobs.set(token, {
     token,
     job,
@@ -96,7 +95,7 @@ async function admit({ token, job, authority: given }: ToWorker & { type: 'job' 
     registryAgents,
     sockets: new Set(),
     ongoing: new Set(),
-    used,
+    used: new UsedShare(used),
     addresses,
     tables: new Map(),
   });

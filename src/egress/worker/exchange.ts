@@ -5,6 +5,8 @@ import type { EgressRow } from './worker-messages.ts';
 
 /** A request under way. */
 export interface Exchange {
+  /** Number of the request in this worker. */
+  id: number;
   state: JobState;
   request: IncomingMessage;
   response: ServerResponse;

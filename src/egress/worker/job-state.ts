@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Authority } from '../certificates/create-authority.ts';
 import type { WashTable } from '../secrets/wash-table.ts';
+import type { UsedShare } from './used-share.ts';
 import type { EgressJob } from './worker-messages.ts';
 
 /** The state of one job in the worker. */
@@ -17,8 +18,7 @@ export interface JobState {
   sockets: Set<Socket>;
   /** Ends the requests under way, each with its row. */
   ongoing: Set<() => void>;
-  /** Requests that were passed on, and the bytes of their bodies. */
-  used: { requests: number; bytesIn: number; bytesOut: number };
+  used: UsedShare;
   /** What answers of its hosts are searched for, by the placeholders of the secrets. */
   tables: Map<string, WashTable>;
   /** Addresses of the last connections, by origin. */

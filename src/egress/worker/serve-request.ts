@@ -37,7 +37,9 @@ export interface RequestServerOptions {
   without: readonly NetworkGate[];
   /** Whether the audit works. */
   isAudited(): boolean;
-  record(state: JobState, row: EgressRow): void;
+  /** Called as a request is passed on. */
+  announce(state: JobState, id: number, row: EgressRow): void;
+  record(state: JobState, id: number, row: EgressRow): void;
 }
 
 /** Answers requests of programs: by their hosts, or with a denial. */
@@ -48,9 +50,17 @@ export interface RequestServer {
 }
 
 /** Creates the server of the requests of all jobs. */
-export function createRequestServer({ allow, without, isAudited, record }: RequestServerOptions): RequestServer {
+export function createRequestServer({
+  allow,
+  without,
+  isAudited,
+  announce,
+  record,
+}: RequestServerOptions): RequestServer {
+  let lastId = 0;
   const holds = (gate: NetworkGate): boolean => !without.includes(gate);
   const begin = ({ state, request, response }: ProgramRequest, target: NetworkRequest): Exchange => {
+    const id = (lastId += 1);
     const started = performance.now();
     const row = rowOf(target);
     let isOver = false;
@@ -59,7 +69,7 @@ export function createRequestServer({ allow, without, isAudited, record }: Reque
       isOver = true;
       state.ongoing.delete(leave);
       const address = state.addresses.get(originOf(target));
-      record(state, {
+      record(state, id, {
         ...row,
         ...(address === undefined || row.rule === undefined ? {} : { address }),
         ...(status === undefined ? {} : { status }),
@@ -69,7 +79,7 @@ export function createRequestServer({ allow, without, isAudited, record }: Reque
     };
     const leave = (): void => finish(undefined);
     state.ongoing.add(leave);
-    return { state, request, response, target, row, finish };
+    return { id, state, request, response, target, row, finish };
   };
 
   const deny = ({ state, response, row, finish }: Exchange, reason: DenialReason, what: string): void => {
@@ -133,6 +143,7 @@ export function createRequestServer({ allow, without, isAudited, record }: Reque
     return (headers, body) => {
       const { path, method } = target;
       const sent = announcesBody(request) ? (body ?? Readable.from(counted(exchange, holds('quota')))) : null;
+      announce(state, exchange.id, row);
       agent.dispatch({ origin: originOf(target), path, method, headers, body: sent }, handler);
     };
   };
@@ -186,7 +197,7 @@ export function createRequestServer({ allow, without, isAudited, record }: Reque
         method: '',
         path: '',
       };
-      record(state, { ...rowOf(target), reason: 'protocol-refused', detail: printable(what), ms: 0 });
+      record(state, (lastId += 1), { ...rowOf(target), reason: 'protocol-refused', detail: printable(what), ms: 0 });
     },
   };
 }

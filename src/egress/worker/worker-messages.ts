@@ -54,10 +54,16 @@ export interface EgressSettings {
 /** Bytes of the token that begins each connection and names its job. */
 export const TOKEN_BYTES = 32;
 
+/** Bytes of the memory in which a job's use of its share is counted: three numbers. */
+export const SHARE_BYTES: number = 3 * Float64Array.BYTES_PER_ELEMENT;
+
 /** Messages of the host's thread. */
 export type ToWorker =
-  /** `authority` is that of a job whose worker has failed: its programs trust it already. */
-  | { type: 'job'; token: string; job: EgressJob; authority: AuthorityParts | undefined }
+  /**
+   * `authority` is that of a job whose worker has failed: its programs trust it already. `used` is the memory of its share, which the
+   * installation of its packages and its program have in common.
+   */
+  | { type: 'job'; token: string; job: EgressJob; authority: AuthorityParts | undefined; used: SharedArrayBuffer }
   | { type: 'end'; token: string }
   /** Asks for `synced`, which comes after all rows of ended requests. */
   | { type: 'sync'; id: number }
@@ -68,7 +74,9 @@ export type ToWorker =
 /** Messages of the worker. */
 export type FromWorker =
   | { type: 'ready' }
-  | { type: 'row'; token: string; row: EgressRow }
+  /** A request is passed on. Its row comes again at its end, unless the worker fails. */
+  | { type: 'begun'; token: string; id: number; row: EgressRow }
+  | { type: 'row'; token: string; id: number; row: EgressRow }
   | { type: 'admitted'; token: string; authority: AuthorityParts }
   /** The job cannot have a network. */
   | { type: 'refused'; token: string; code: ErrorCode; message: string }

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type DoorScene, head, openDoorScene, verdict, whole } from '../../fixtures/egress/door-scene.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DoorScene, openDoorScene, verdict, whole } from '../../fixtures/egress/door-scene.ts';
 import { startUpstream, type Upstream } from '../../fixtures/egress/upstream.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -27,17 +26,6 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
   await slow[Symbol.asyncDispose]();
 });
-
-/** Opens a scene, and takes hold of its worker. */
-async function openWithWorker(): Promise<{ door: DoorScene; worker: Worker }> {
-  const made = vi.fn<(worker: Worker) => void>();
-  process.on('worker', made);
-  const door = await openDoorScene(upstream);
-  process.off('worker', made);
-  const worker = made.mock.calls.at(-1)?.[0];
-  if (worker === undefined) throw new Error('no worker was started');
-  return { door, worker };
-}
 
 async function another({ egress }: DoorScene): Promise<{ ask(): Promise<string>; close(): Promise<void> }> {
   const rules = [{ text: 'x', scheme: 'http', host: 'plain.test', below: false, port: upstream.plainPort }] as const;
@@ -104,45 +92,6 @@ describe('P19 slow connections', () => {
     await door.job.close();
     expect(door.rows).toHaveLength(16);
     await until(() => dripping.size === 0, 'an end of the connections to the host');
-  });
-});
-
-describe('P27 a fault in the worker', () => {
-  it('ends the requests under way with a reason, and the next ones work', async () => {
-    const { door, worker } = await openWithWorker();
-    await using _ = door;
-    const waiting = await door.secure(`api.test:${upstream.port}`);
-    waiting.write(`POST / HTTP/1.1\r\nhost: api.test:${upstream.port}\r\ncontent-length: 9\r\n\r\nx`);
-    await until(() => upstream.requests.at(-1)?.method === 'POST', 'a request under way');
-    const ended = whole(waiting);
-    // No message of ours: reading it throws.
-    worker.postMessage(null, []);
-    await ended;
-    await until(() => door.faults.length > 0, 'a reason');
-    expect(door.faults).toEqual([expect.stringContaining('TypeError')]);
-    expect(door.rows.map(({ method }) => method)).toEqual(['POST']);
-    expect(verdict(await door.ask('api.test'))).toBe('200');
-  });
-
-  it('that ends it starts another one, which programs trust as well', async () => {
-    const { door, worker } = await openWithWorker();
-    await using _ = door;
-    const before = door.job.authority;
-    expect(verdict(await door.ask('api.test'))).toBe('200');
-    const waiting = await door.tunnel('api.test:443');
-    const ended = whole(waiting);
-    await worker.terminate();
-    await ended;
-    await until(async () => {
-      const socket = door.job.connect();
-      socket.on('error', () => undefined);
-      socket.write('CONNECT api.test:443 HTTP/1.1\r\n\r\n');
-      const answer = await head(socket);
-      socket.destroy();
-      return answer.includes('200');
-    }, 'a new worker');
-    expect(door.job.authority).toBe(before);
-    expect(verdict(await door.ask('api.test'))).toBe('200');
   });
 });
 
