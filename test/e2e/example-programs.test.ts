@@ -4,17 +4,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_CEPH, startCeph } from '../fixtures/ceph.ts';
+import { MISSING_CURL, MISSING_GIT, MISSING_NPM, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { requireLevel } from '../fixtures/levels.ts';
+import { openRawBucket } from '../fixtures/raw-bucket.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // Without a model in the environment, the recordings answer.
 const env = { PATH: dirname(process.execPath), HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'] };
 
-async function run(program: string): Promise<string> {
+async function run(program: string, more: Record<string, string> = {}): Promise<string> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join('examples', program)], {
     cwd: root,
-    env,
+    env: { ...env, ...more },
   });
   expect(stderr).toBe('');
   return stdout;
@@ -88,6 +90,65 @@ it('a job reads an API with a bearer that it never sees, and why another path is
   );
   expect(said).toContain(
     "sent: [ 'API_TOKEN' ] denied: [ '/admin path-not-allowed' ]\nthe bearer is in the result: false\n",
+  );
+});
+
+it('a job clones a private repository by Basic authentication, and never sees the token', async (context) => {
+  requireLevel(context, 'namespace');
+  requireHere(context, MISSING_GIT);
+  const said = await run('network/git-clone.ts', { PATH: `${env.PATH}:/usr/bin` });
+  expect(said).toMatch(/^[0-9a-f]{7} Ada: Add the plan\nShip on Friday\.\nthe token in the job: git-[A-Za-z0-9]{20}\n/);
+  expect(said).toContain('\nremote: skillcell: path-not-allowed: ');
+  expect(said).toMatch(/\nsent: \[ 'GIT_TOKEN' \] in \d requests\nthe token is in the result: false\n$/);
+});
+
+it('a job uses a bucket with keys that it never sees', async (context) => {
+  requireLevel(context, 'namespace');
+  requireHere(context, MISSING_CEPH ?? MISSING_CURL);
+  await using ceph = await startCeph();
+  const { credentials } = ceph.owner;
+  const bucket = openRawBucket(ceph.endpoint, credentials, 'letters');
+  await bucket.create();
+  bucket.close();
+  const said = await run('network/s3.ts', {
+    S3_ENDPOINT: ceph.endpoint,
+    S3_BUCKET: 'letters',
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  });
+  expect(said).toMatch(
+    /^PUT 200\nHello from a sandbox\. GET 200\nDELETE 204\nskillcell: path-not-allowed: .*\nGET 403\n/,
+  );
+  expect(said).toMatch(/\nthe keys in the job: AKIA[A-Z2-7]{16} \w{11}\nsent: \[ 'BUCKET' \] denied: /);
+  expect(said).toMatch(/\nthe secret key is in the result: false\n$/);
+  for (const key of Object.values(credentials)) expect(said).not.toContain(key);
+});
+
+it('a job has a package of npm, and its program has no network', async (context) => {
+  requireLevel(context, 'namespace');
+  requireHere(context, MISSING_NPM);
+  const said = await run('network/packages.ts');
+  expect(said).toMatch(
+    /^a letter to France: 285 cents\nthe registry from the program: (?:EAI_AGAIN|ENOTFOUND)\nnpm postage 1\.2\.0 sha512-/,
+  );
+  expect(said).toMatch(/\nnpm postal-zones 2\.0\.3 sha512-\S+\nfailed InstallError /);
+  expect(said).toMatch(/ \[ '\/crypto-miner package-not-allowed' \]\n$/);
+});
+
+it('a session installs packages that its host allows', async (context) => {
+  requireLevel(context, 'namespace');
+  requireHere(context, MISSING_NPM);
+  const said = await run('network/npm-install.ts');
+  expect(said).toMatch(
+    /^run 1: Cannot find module 'postage'\nrun 2: added 2 packages .* postage postal-zones; requests: 4\n/,
+  );
+  expect(said).toMatch(/\nrun 3: 95 cents\nrun 4: exit code 1\nDenied by policy: package-not-allowed, crypto-miner\n$/);
+});
+
+it('a codegen job repairs its program after a denial', async (context) => {
+  requireLevel(context, 'namespace');
+  expect(await run('network/repair.ts')).toMatch(
+    /^the model reads: denied 1 × GET https:\S+\/v2\/orders \(path-not-allowed\)\nattempts: \[ 'failed', 'succeeded' \]\norders: 2\n$/,
   );
 });
 
