@@ -9,7 +9,9 @@ const CHUNK = Buffer.alloc(64 * 1024, 'The quick brown fox jumps over the lazy d
 const CHUNKS_PER_MIB = 16;
 
 const authority = await createAuthority();
-const secureContext = await authority.contextFor('bench.test');
+// Clients without a sandbox use the address, which they do not name in the handshake.
+const secureContext = await authority.contextFor('127.0.0.1');
+const named = await authority.contextFor('bench.test');
 const http = createServer((request, response) => {
   const mib = /^\/bulk\/(\d+)$/.exec(request.url ?? '')?.[1];
   if (mib === undefined) response.end('{"answer":42}');
@@ -17,7 +19,10 @@ const http = createServer((request, response) => {
 });
 const server = createTcpServer({ noDelay: true }, (socket) => {
   socket.on('error', () => undefined);
-  const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
+  const secure = new TLSSocket(socket, {
+    ...{ isServer: true, secureContext, ALPNProtocols: ['http/1.1'] },
+    SNICallback: (_name, answer) => answer(null, named),
+  });
   secure.on('error', () => socket.destroy());
   http.emit('connection', secure);
 });
