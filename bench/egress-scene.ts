@@ -12,7 +12,7 @@ import type { Measurement } from './measurement.ts';
 /** Name of the secret for the host of {@link EgressScene}. */
 export const SECRET = 'TOKEN';
 /** Limits that no benchmark reaches. */
-export const LIMITS: Partial<JobLimits> = { networkRequests: 1_000_000, networkBytesIn: 2 ** 40 };
+export const LIMITS: Partial<JobLimits> = { networkRequests: 1_000_000, networkBytesIn: 2 ** 40, calls: 1_000_000 };
 
 /** A TLS host on this machine, in a process of its own. */
 export interface EgressScene extends AsyncDisposable {
@@ -37,7 +37,7 @@ export interface EgressSurroundings {
   /** Name of the group. */
   group: string;
   scene: EgressScene;
-  /** Has the network of the scene. */
+  /** Has the network of the scene and the tool of `echo`. */
   orchestrator: Orchestrator;
   options: BenchmarkOptions;
 }

@@ -7,11 +7,14 @@ import { createLocalRunner } from '../src/sandboxes/local/local-runner.ts';
 import type { Runner } from '../src/sandboxes/runner.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine } from './container-floor.ts';
+import { egressControl } from './egress-control.ts';
+import { egressDelay } from './egress-delay.ts';
 import { type EgressPart, type EgressScene, LIMITS, SECRET, startEgressScene } from './egress-scene.ts';
 import { execSubject } from './exec-subject.ts';
 import { measureRequests, type RequestCounts, type RequestReport } from './measure-requests.ts';
 import { measurementOf, type Measurement, type Taken, timedRow } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
+import { echo } from './tool-calls.ts';
 
 const ROUNDS = 5;
 const JOB_ROUNDS = 15;
@@ -28,10 +31,17 @@ const NUMBERS = {
 export const egressNamespace: BenchmarkGroup = groupOf('egress.namespace', async () => createLocalRunner(), [
   requests(),
   jobs(async () => createLocalRunner()),
+  egressControl,
+  egressDelay,
 ]);
 
 /** The same in a container. */
-export const egressDocker: BenchmarkGroup = groupOf('egress.docker', startDocker, [requests(), jobs(startDocker)]);
+export const egressDocker: BenchmarkGroup = groupOf('egress.docker', startDocker, [
+  requests(),
+  jobs(startDocker),
+  egressControl,
+  egressDelay,
+]);
 
 async function startDocker({ progress }: BenchmarkOptions): Promise<Runner> {
   await benchEngine(progress);
@@ -51,7 +61,7 @@ function groupOf(
       const scene = cleanUp.use(await startEgressScene());
       const { network } = scene;
       const runners = [await start(options)];
-      const orchestrator = cleanUp.use(createOrchestrator({ runners, network }));
+      const orchestrator = cleanUp.use(createOrchestrator({ runners, network, tools: [echo()] }));
       const rows: Measurement[] = [];
       for (const part of parts)
         if (idsOf(part).some(options.wants)) rows.push(...(await part.rows({ group, scene, orchestrator, options })));

@@ -69,7 +69,8 @@ function groupOf(name: string, start: (options: BenchmarkOptions) => Promise<Sid
   };
 }
 
-function echo(): ReturnType<typeof defineTool> {
+/** A tool that returns its input. */
+export function echo(): ReturnType<typeof defineTool> {
   return defineTool({
     ...{ id: 'x.echo', description: 'Gives back what it gets.', input: z.object({}) },
     execute: async (input) => input,
