@@ -4,6 +4,7 @@ import { SkillcellError } from '../src/contracts/errors/skillcell-error.ts';
 import { buildImage } from '../src/sandboxes/docker/build/build-image.ts';
 import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
 import { findImage } from '../src/sandboxes/docker/build/image.ts';
+import type { ImageFlavor } from '../src/sandboxes/docker/image-flavor.ts';
 import { ensureRuntime } from '../src/sandboxes/runtime-bundle.ts';
 
 /** Id of the baseline measured by {@link containerFloor}. */
@@ -20,14 +21,14 @@ export interface Engine {
  *
  * @throws SkillcellError `engine.unavailable`
  */
-export async function benchEngine(progress: (text: string) => void): Promise<Engine> {
+export async function benchEngine(progress: (text: string) => void, flavor: ImageFlavor = 'slim'): Promise<Engine> {
   const docker = await connectEngine();
   const bundle = await ensureRuntime();
   try {
-    return { docker, image: await findImage(docker, 'slim', bundle.digest) };
+    return { docker, image: await findImage(docker, flavor, bundle.digest) };
   } catch (error) {
     if (!SkillcellError.isInstance(error) || !error.code.startsWith('image.')) throw error;
-    return { docker, image: await buildImage(docker, { flavor: 'slim', bundle, onProgress: progress }) };
+    return { docker, image: await buildImage(docker, { flavor, bundle, onProgress: progress }) };
   }
 }
 

@@ -9,6 +9,7 @@ import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine } from './container-floor.ts';
 import { egressControl } from './egress-control.ts';
 import { egressDelay } from './egress-delay.ts';
+import { egressPackages } from './egress-packages.ts';
 import { type EgressPart, type EgressScene, LIMITS, SECRET, startEgressScene } from './egress-scene.ts';
 import { execSubject } from './exec-subject.ts';
 import { measureRequests, type RequestCounts, type RequestReport } from './measure-requests.ts';
@@ -33,6 +34,13 @@ export const egressNamespace: BenchmarkGroup = groupOf('egress.namespace', async
   jobs(async () => createLocalRunner()),
   egressControl,
   egressDelay,
+  egressPackages(async () => ({
+    runner: createLocalRunner(),
+    // npm and its Node are those of the sandbox.
+    npm: (args, _folder, variables) => [
+      ...['env', '-i', 'PATH=/usr/local/bin:/usr/bin:/bin', ...pairsOf(variables), 'npm', ...args],
+    ],
+  })),
 ]);
 
 /** The same in a container. */
@@ -41,11 +49,26 @@ export const egressDocker: BenchmarkGroup = groupOf('egress.docker', startDocker
   jobs(startDocker),
   egressControl,
   egressDelay,
+  egressPackages(async ({ progress }) => {
+    const { image } = await benchEngine(progress, 'network');
+    return {
+      runner: createDockerRunner({ flavor: 'network' }),
+      npm: (args, folder, variables) => [
+        ...['docker', 'run', '--rm', '--network=host', '--cpus=1'],
+        ...[`--volume=${folder}:${folder}`, `--workdir=${folder}`],
+        ...[...pairsOf(variables).map((pair) => `--env=${pair}`), '--entrypoint=/usr/bin/npm', image, ...args],
+      ],
+    };
+  }),
 ]);
 
 async function startDocker({ progress }: BenchmarkOptions): Promise<Runner> {
   await benchEngine(progress);
   return createDockerRunner();
+}
+
+function pairsOf(variables: Readonly<Record<string, string>>): string[] {
+  return Object.entries(variables).map(([name, value]) => `${name}=${value}`);
 }
 
 function groupOf(
