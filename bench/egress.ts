@@ -14,12 +14,14 @@ import { type EgressPart, type EgressScene, LIMITS, SECRET, startEgressScene } f
 import { execSubject } from './exec-subject.ts';
 import { measureRequests, type RequestCounts, type RequestReport } from './measure-requests.ts';
 import { measurementOf, type Measurement, type Taken, timedRow } from './measurement.ts';
+import { missingForSandboxRuntime, runInSandboxRuntime } from './sandbox-runtime-peer.ts';
 import { takeTurns } from './take-turns.ts';
 import { echo } from './tool-calls.ts';
 
 const ROUNDS = 5;
 const JOB_ROUNDS = 15;
 const COUNTS: RequestCounts = { keep: 300, new: 40, together: 800, mib: 256 };
+const PEER = 'sandbox-runtime';
 /** Numbers of a turn, with their units and goals. */
 const NUMBERS = {
   'get.keep': ['keepMs', 'ms', 'ratio ≤ 5'],
@@ -30,7 +32,7 @@ const NUMBERS = {
 
 /** Jobs with a network at level namespace, against programs without a sandbox. */
 export const egressNamespace: BenchmarkGroup = groupOf('egress.namespace', async () => createLocalRunner(), [
-  requests(),
+  requests(PEER),
   jobs(async () => createLocalRunner()),
   egressControl,
   egressDelay,
@@ -93,11 +95,11 @@ function groupOf(
   };
 }
 
-/** Requests of a job to the host, against the same program without a sandbox. */
-function requests(): EgressPart {
+/** Requests of a job to the host, against the same program without a sandbox, and by a peer. */
+function requests(peer?: typeof PEER): EgressPart {
   const names = Object.keys(NUMBERS);
   return {
-    names: [...names, 'wash'],
+    names: [...names, 'wash', ...(peer === undefined ? [] : names.map((name) => `${peer}.${name}`))],
     async rows({ group, scene, orchestrator, options }) {
       const { direct, caFile } = scene;
       const sides: Record<string, () => Promise<RequestReport>> = {
@@ -105,6 +107,9 @@ function requests(): EgressPart {
         job: () => requestsOfJob(orchestrator, scene, []),
         washed: () => requestsOfJob(orchestrator, scene, [SECRET]),
       };
+      const missing = peer === undefined ? undefined : missingForSandboxRuntime();
+      if (missing !== undefined) options.progress(`${peer} is left out: ${missing}`);
+      else if (peer !== undefined) sides[peer] = () => requestsOfPeer(direct, caFile);
       const reports: Record<string, RequestReport[]> = {};
       const subjects = Object.entries(sides).map(([id, measure]) => ({
         id,
@@ -120,17 +125,19 @@ function requests(): EgressPart {
         const turns = taken.get(side) ?? [];
         return 'failed' in turns ? turns : (reports[side] ?? []).slice(-turns.length).map((report) => report[key]);
       };
-      const rows = Object.entries(NUMBERS).map(([name, [key, unit, goal]]) =>
-        measurementOf({
-          ...{ id: `${group}.${name}`, unit, goal, values: column('job', key) },
-          baseline: { id: `${group}.${name}.direct`, values: column('bare', key) },
-        }),
-      );
+      const rowsOf = (side: string): Measurement[] =>
+        Object.entries(NUMBERS).map(([name, [key, unit, ownGoal]]) => {
+          const [id, goal] = side === 'job' ? [name, ownGoal] : [`${side}.${name}`, null];
+          return measurementOf({
+            ...{ id: `${group}.${id}`, unit, goal, values: column(side, key) },
+            baseline: { id: `${group}.${name}.direct`, values: column('bare', key) },
+          });
+        });
       const wash = measurementOf({
         ...{ id: `${group}.wash`, unit: 'MiB/s', goal: 'ratio ≥ 0.8', values: column('washed', 'mibPerSecond') },
         baseline: { id: `${group}.bulk`, values: column('job', 'mibPerSecond') },
       });
-      return [...rows, wash];
+      return [...rowsOf('job'), wash, ...(peer !== undefined && peer in sides ? rowsOf(peer) : [])];
     },
   };
 }
@@ -171,6 +178,10 @@ async function requestDirectly(base: string, caFile: string): Promise<RequestRep
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return JSON.parse(await text(child.stdout)) as RequestReport;
+}
+
+async function requestsOfPeer(base: string, caFile: string): Promise<RequestReport> {
+  return JSON.parse(await runInSandboxRuntime(programFor(base), new URL(base).hostname, caFile)) as RequestReport;
 }
 
 async function requestsOfJob(
