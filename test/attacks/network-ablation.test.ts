@@ -39,7 +39,7 @@ afterAll(() => upstreams[Symbol.asyncDispose]());
 
 describe('an attack on the network gets through without its gate', () => {
   const rows = NETWORK_CASES.filter(({ gates }) => gates.length > 0);
-  it.each(rows.map((row) => [`${row.id} ${row.title}, without ${row.gates.join(' and ')}`, row] as const))(
+  it.each(rows.map((row) => [`without ${row.gates.join(' and ')}: ${row.id} ${row.title}`, row] as const))(
     '%s',
     async (_, row) => {
       const seen = await row.attempt(await upstreams.sceneOf(row, row.gates));

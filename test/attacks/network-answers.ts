@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type DoorScene, verdict } from '../fixtures/egress/door-scene.ts';
-import type { NetworkCase } from './network-cases.ts';
+import type { NetworkCase } from './network-case.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const BODY = 'Content-Length: 2\r\n\r\nhi';

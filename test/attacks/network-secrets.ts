@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { type Asked, type DoorScene, type DoorSceneOptions, verdict } from '../fixtures/egress/door-scene.ts';
-import type { NetworkCase } from './network-cases.ts';
+import type { NetworkCase } from './network-case.ts';
 
 /** One value as programs write them, and one that every encoder changes. */
 const VALUES = { PLAIN: 'sk-test-Abcdef0123456789xyzW', ODD: 'p@ss/"w\\ö+rd&=%20 x!?' };
@@ -56,13 +56,33 @@ async function writeBytes(text: string, response: Parameters<RequestListener>[1]
   response.end();
 }
 
+/** Answers without a secret, by path. */
+const OTHERS: Record<string, (url: URL, response: Parameters<RequestListener>[1]) => void> = {
+  '/to': (url, response) => response.writeHead(302, { location: url.searchParams.get('place') ?? '/' }).end(),
+  '/endless': (_, response) => writeEndlessly(response),
+  '/zeros': (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(ZEROS),
+};
+const ZEROS = gzipSync(Buffer.alloc(5_000_000));
+
+function writeEndlessly(response: Parameters<RequestListener>[1]): void {
+  const more = (): void => {
+    while (!response.destroyed && response.write(Buffer.alloc(65_536))) {
+      // Until the connection is full.
+    }
+  };
+  response.on('drain', more);
+  more();
+}
+
 /** The host of most cases: it repeats the secret that it was sent, and otherwise shows the request. */
 export const answerWithSecrets: RequestListener = (request, response) => {
   const url = new URL(request.url ?? '/', 'http://host.test');
   const form = FORMS[url.searchParams.get('form') ?? ''];
   const place = PLACES[url.pathname];
   const { text = '' } = request as { text?: string };
+  const other = OTHERS[url.pathname];
   if (form !== undefined && place !== undefined) return place(form(sentValue(request.headers)), response);
+  if (other !== undefined) return other(url, response);
   response.setHeader('content-type', 'text/plain');
   response.end(`${request.method} ${request.url} ${text}\n`);
 };
