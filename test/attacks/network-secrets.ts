@@ -126,6 +126,11 @@ function core(name: string, word: string): string {
   return name.startsWith('base64') && !name.endsWith('twice') ? word.slice(4, -4) : word;
 }
 
+/** The forms of a value that bytes can have, by name. */
+export function formsOf(value: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(FORMS).map(([name, form]) => [name, core(name, form(value))]));
+}
+
 function dechunked(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   let at = 0;

@@ -1,4 +1,3 @@
-import * as fs from 'node:fs';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
@@ -10,8 +9,9 @@ import { until } from '../fixtures/until.ts';
 import { sandboxProcesses } from './leftovers.ts';
 import { answerRaw } from './network-answers.ts';
 import { doorProgram } from './network-program.ts';
-import { answerWithSecrets, FORMS } from './network-secrets.ts';
+import { answerWithSecrets, FORMS, formsOf } from './network-secrets.ts';
 import { attempts, reportOf } from './plainly.ts';
+import { processesOf, searchSandbox } from './sandbox-search.ts';
 import { attack, type AttackOptions, type Level } from './surroundings.ts';
 
 const LEVELS: Level[] = ['namespace', 'container'];
@@ -51,6 +51,7 @@ async function tried(
     code: string;
     upstream?: Upstream;
     secrets?: string[];
+    env?: Record<string, string>;
     limits?: Partial<JobLimits>;
   },
 ): Promise<Tried> {
@@ -354,101 +355,106 @@ attack('P21', 'brings a secret to no other place than its own', { levels: LEVELS
   evidence(`1 of ${seen.length} requests had the value: that to its host, in its header`);
 });
 
+/** Places of an answer in which the host repeats a value. */
+const REPEATED_IN = ['/status', '/header', '/cookie', '/redirect', '/error', '/body', '/lines', '/gzip', '/part'];
+const ANSWERS = REPEATED_IN.length * Object.keys(FORMS).length;
+
+/** Asks for a value in each place and form, keeps the answers in memory and in files wherever it may, and holds still. */
+const KEEPING = doorProgram(
+  { held: 'hold()', written: 'written', answers: 'answers' },
+  `
+import tempfile, urllib.parse
+auth = ['Authorization: Bearer ' + os.environ['TOKEN']]
+answers = [ask('api.test', path=place + '?form=' + urllib.parse.quote(form), lines=auth) for place in ${JSON.stringify(REPEATED_IN)} for form in ${JSON.stringify(Object.keys(FORMS))}]
+written = []
+for folder in ('.', 'out', tempfile.gettempdir(), os.environ['HOME'], '/dev/shm', '/value', '/skills', os.path.dirname(os.environ['SSL_CERT_FILE'])):
+    try:
+        path = os.path.realpath(os.path.join(folder, 'answers.txt'))
+        with open(path, 'w', encoding='latin1') as file:
+            file.write('\\n'.join(answers))
+        written.append(path)
+    except OSError:
+        pass
+def hold():
+    opened = secure('api.test:$https')
+    opened.settimeout(None)
+    query = urllib.parse.quote(os.environ['TOKEN'])
+    opened.sendall(fill(f'GET /hold?{query} HTTP/1.1\\r\\nHost: api.test:$https\\r\\nConnection: close\\r\\n\\r\\n').encode())
+    return whole(opened)
+`,
+);
+
 attack(
   'P22',
   'finds a secret in no answer, in no file and in no memory',
-  { levels: LEVELS, mayGrowMib: 384 },
-  async (scene) => {
-    const { level, ownOrchestrator, evidence } = scene;
-    const rules = ['api.test:$https'];
-    const places = ['/status', '/header', '/cookie', '/redirect', '/error', '/body', '/lines', '/gzip', '/part'];
-    const code = doorProgram(
-      { done: 'json.dumps([search(), len(answers)])' },
-      `
-import base64, urllib.parse, gzip
-auth = ['Authorization: Bearer ' + os.environ['TOKEN']]
-answers = [ask('api.test', path=place + '?form=' + urllib.parse.quote(form), lines=auth) for place in ${JSON.stringify(places)} for form in ${JSON.stringify(Object.keys(FORMS))}]
-print(json.dumps(answers), file=open('answers.json', 'w'))
-# Not in one piece, so that this program holds it nowhere else.
-half = ('sk-test-Abcdef', '0123456789xyzW')
-def search():
-    found = 0
-    # What this program can read of every process.
-    for name in os.listdir('/proc'):
-        if not name.isdigit() or name == str(os.getpid()):
-            continue
-        try:
-            for part in ('environ', 'cmdline'):
-                data = open(f'/proc/{name}/{part}', 'rb').read()
-                at = data.find(half[0].encode())
-                while at >= 0:
-                    found += data[at + len(half[0]):].startswith(half[1].encode())
-                    at = data.find(half[0].encode(), at + 1)
-        except OSError:
-            pass
-    return found
-`,
-    );
-    const orchestrator = ownOrchestrator({ network: withSecret() });
-    const known = new Set(sandboxProcesses());
-    let looked = 0;
+  { levels: LEVELS, needs: ['root'], timeoutMs: 400_000, mayGrowMib: 384 },
+  async ({ level, ownOrchestrator, evidence }) => {
+    const holds = [0, 1].map(() => Promise.withResolvers<{ token: string; release(): void }>());
     let held = 0;
-    const hold = `${code}\nsys.stdout.flush()\nimport time\nwhile not os.path.exists('/tmp/never') and time.monotonic() < START + 3: time.sleep(0.05)`;
-    const running = tried(orchestrator, {
-      level,
-      rules,
-      secrets: ['TOKEN'],
-      code: level === 'namespace' ? `import time\nSTART = time.monotonic()\n${hold}` : code,
+    await using upstream = await startUpstream({
+      answer(request, response) {
+        if (request.url?.startsWith('/hold?') !== true) return answerWithSecrets(request, response);
+        const token = decodeURIComponent(request.url.slice('/hold?'.length));
+        holds[held]?.resolve({ token, release: () => response.end('released') });
+        held += 1;
+      },
     });
-    if (level === 'namespace') {
-      for (let round = 0; round < 12; round += 1) {
-        for (const pid of sandboxProcesses().filter((each) => !known.has(each))) {
-          const memory = memoryOf(pid);
-          looked += memory.length > 0 ? 1 : 0;
-          held += memory.filter((bytes) => bytes.includes(VALUE)).length;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 250));
-      }
-      expect(looked).toBeGreaterThan(0);
-      expect(held, 'memories with the value').toBe(0);
+    const rules = ['api.test:$https'];
+    const network = {
+      ...upstream.network(rules.map((rule) => ported(upstream, rule))),
+      secrets: { TOKEN: { value: VALUE, hosts: [ported(upstream, 'api.test:$https')] } },
+    };
+    const orchestrator = ownOrchestrator({ network });
+    /** Searches the sandbox of a job while it holds the answers, and then the job's output. */
+    const search = async (job: { secrets?: string[]; env?: Record<string, string> }, index: number) => {
+      const known = new Set(sandboxProcesses());
+      const limits = { runTimeoutMs: 180_000 };
+      const running = tried(orchestrator, { level, rules, upstream, code: KEEPING, limits, ...job });
+      const hold = await Promise.race([holds[index]?.promise, running.then(() => undefined)]);
+      if (hold === undefined) throw new Error('The program ended early.');
+      const words = { ...formsOf(VALUE), token: hold.token, authority: '-----BEGIN CERTIFICATE-----' };
+      const findings = await searchSandbox(await processesOf(level, known), words);
+      hold.release();
+      const { result, report } = await running;
+      expect(report).toMatchObject({ held: '200', answers: { length: ANSWERS } });
+      const output = JSON.stringify(result) + (await orchestrator.readArtifact(result, 'answers.txt', 'utf8'));
+      const isThere = (word: string): boolean => output.includes(words[word as keyof typeof words] ?? '');
+      return {
+        /** Places of a word. */
+        of: (word: string) =>
+          findings
+            .filter((each) => each.word === word)
+            .map(({ place }) => place)
+            .toSorted(),
+        inOutput: Object.keys(words).filter(isThere),
+        written: [...new Set(report['written'] as string[])].toSorted(),
+        token: hold.token,
+      };
+    };
+    const forms = Object.keys(formsOf(VALUE));
+
+    const kept = await search({ secrets: ['TOKEN'] }, 0);
+    // The control: a program that has the value from its caller, and the same answers.
+    const open = await search({ env: { TOKEN: VALUE } }, 1);
+
+    for (const form of forms) expect(kept.of(form), form).toEqual([]);
+    expect(kept.inOutput).toEqual(['token']);
+    expect(kept.token).not.toBe(VALUE);
+    const memories = ['memory of node', 'memory of python3'];
+    for (const { of, written } of [kept, open]) {
+      expect(written).toEqual(
+        expect.arrayContaining(['/tmp/answers.txt', '/workspace/answers.txt', '/workspace/out/answers.txt']),
+      );
+      expect(of('token')).toEqual(expect.arrayContaining([...memories, ...written]));
+      expect(of('authority')).toContain('/skills/.network/authority.pem');
     }
-    const { report, result } = await running;
-    expect(report['done']).toBe(`[0, ${places.length * Object.keys(FORMS).length}]`);
-    const text = JSON.stringify(result);
-    for (const [name, form] of Object.entries(FORMS)) {
-      const word = form(VALUE);
-      expect(text.includes(name.startsWith('base64') ? word.slice(4, -4) : word), name).toBe(false);
-    }
-    evidence(`${places.length * Object.keys(FORMS).length} answers, ${looked} looks at memories: none had the value`);
+    for (const form of forms)
+      expect(open.of(form), form).toEqual(expect.arrayContaining(['memory of python3', ...open.written]));
+    expect(open.inOutput.toSorted()).toEqual([...forms, 'token'].toSorted());
+    evidence(`${ANSWERS} answers: no form of the value in ${kept.of('token').join(', ')}, nor in the output`);
+    evidence(`given by its caller, ${forms.length} forms in ${open.of('raw').join(', ')}`);
   },
 );
-
-/** Writable memory of a process, as root reads it. */
-function memoryOf(pid: number): Buffer[] {
-  try {
-    const rows = fs.readFileSync(`/proc/${pid}/maps`, 'latin1').split('\n');
-    const found: Buffer[] = [];
-    const { openSync, readSync, closeSync } = fs;
-    const file = openSync(`/proc/${pid}/mem`, 'r');
-    for (const row of rows) {
-      const parts = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(row);
-      if (parts === null || row.includes('[v')) continue;
-      const [start, end] = [Number.parseInt(parts[1] ?? '', 16), Number.parseInt(parts[2] ?? '', 16)];
-      const bytes = Buffer.alloc(Math.min(end - start, 64 * 1024 ** 2));
-      try {
-        readSync(file, bytes, 0, bytes.length, start);
-        found.push(bytes);
-      } catch {
-        // The kernel shows some parts to no process.
-      }
-    }
-    closeSync(file);
-    return found;
-  } catch {
-    // The process has ended in the meantime.
-    return [];
-  }
-}
 
 attack('P25', 'gets no more requests and bytes than its share', { levels: LEVELS }, async (scene) => {
   const { level, ownOrchestrator, evidence } = scene;
