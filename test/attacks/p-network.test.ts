@@ -1,9 +1,11 @@
+import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { NetworkOptions } from '../../src/contracts/network/network-options.ts';
 import type { NetworkRow } from '../../src/contracts/network/result-network.ts';
 import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
+import { seededRandom, type SeededRandom } from '../chaos/seeded-random.ts';
 import { startUpstream, type Upstream } from '../fixtures/egress/upstream.ts';
 import { until } from '../fixtures/until.ts';
 import { sandboxProcesses } from './leftovers.ts';
@@ -552,60 +554,160 @@ time.sleep(60)
   },
 );
 
+/** A job of a tenant among others. */
+interface TenantJob {
+  tenant: string;
+  index: number;
+  /** The number of its host and of its secret. */
+  place: number;
+  /** The order of its requests. */
+  order: string[];
+  /** Milliseconds that its host waits before the answer. */
+  waitMs: number;
+  /** The step before it starts. */
+  before: 'nothing' | 'a turn' | 'an end';
+}
+
+const PLACES = 5;
+
+function tenantJobs(random: SeededRandom, tenants: readonly string[], each: number): TenantJob[] {
+  const all = tenants.flatMap((tenant) => Array.from({ length: each }, (_, index) => ({ tenant, index })));
+  return shuffled(random, all).map((job) => ({
+    ...job,
+    place: random.between(0, PLACES - 1),
+    order: shuffled(random, ['own', 'next', 'other']),
+    waitMs: random.between(0, 30),
+    before: random.pick(['nothing', 'a turn', 'an end']),
+  }));
+}
+
+function shuffled<T>(random: SeededRandom, given: readonly T[]): T[] {
+  const left = [...given];
+  return given.flatMap(() => left.splice(random.between(0, left.length - 1), 1));
+}
+
+/** Draws random numbers, and names their seed if the body fails. `SKILLCELL_SEED` repeats them. */
+async function withSeed(body: (random: SeededRandom) => Promise<void>): Promise<void> {
+  const seed = Number(process.env['SKILLCELL_SEED'] ?? randomInt(2 ** 31));
+  try {
+    await body(seededRandom(seed));
+  } catch (cause) {
+    throw new Error(`With SKILLCELL_SEED=${seed}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
+}
+
 attack(
   'P29',
   'never gets the rules, secrets or rows of another job or tenant',
   { levels: LEVELS, timeoutMs: 400_000, mayGrowMib: 512 },
-  async (scene) => {
-    const { level, ownOrchestrator, evidence } = scene;
-    const each = level === 'namespace' ? 50 : 12;
-    const tenants = ['red', 'blue'].map((name) => {
-      const value = `sk-${name}-0123456789abcdef`;
-      const rows: NetworkRow[] = [];
-      const host = (index: number): string => `${name}${index % 5}.tenant.test`;
-      const orchestrator = ownOrchestrator({
-        concurrency: 4,
-        network: {
-          ...ordinary.network([ported(ordinary, '*.tenant.test:$https')]),
-          secrets: {
-            TOKEN: { value, hosts: Array.from({ length: 5 }, (_, index) => ported(ordinary, `${host(index)}:$https`)) },
-          },
-          audit: (row) => void rows.push(row),
+  ({ level, ownOrchestrator, evidence }) =>
+    withSeed(async (random) => {
+      const each = level === 'namespace' ? 50 : 12;
+      const jobs = tenantJobs(random, ['red', 'blue'], each);
+      const pathOf = ({ tenant, index }: Pick<TenantJob, 'tenant' | 'index'>): string => `/${tenant}/${index}`;
+      await using upstream = await startUpstream({
+        answer(request, response) {
+          const { waitMs } = jobs.find((job) => pathOf(job) === request.url) ?? {};
+          setTimeout(() => response.end(`sent ${request.headers.authorization}`), waitMs);
         },
       });
-      return { name, value, rows, host, orchestrator };
-    });
-    const before = ordinary.requests.length;
-    const runs = Array.from({ length: each }, (_, index) =>
-      tenants.map(async ({ name, host, orchestrator }) => {
-        const code = doorProgram({
-          own: `ask("${host(index)}", path="/${name}/${index}", lines=["Authorization: " + os.environ["TOKEN"]])`,
-          next: `ask("${host(index + 1)}", path="/${name}/${index}")`,
-          other: `ask("${name === 'red' ? 'blue' : 'red'}0.tenant.test", path="/${name}/${index}")`,
+      const hostOf = (tenant: string, place: number): string => `${tenant}${place % PLACES}.tenant.test`;
+      const valueOf = ({ tenant, place }: Pick<TenantJob, 'tenant' | 'place'>): string =>
+        `sk-${tenant}-${place}-0123456789`;
+      const tenants = ['red', 'blue'].map((tenant) => {
+        const rows: NetworkRow[] = [];
+        const secrets = Array.from({ length: PLACES }, (_, place) => {
+          const hosts = [`${hostOf(tenant, place)}:${upstream.port}`];
+          return [`TOKEN${place}`, { value: valueOf({ tenant, place }), hosts, variable: 'TOKEN' }] as const;
         });
-        const rules = [`${host(index)}:$https`];
-        return { ...(await tried(orchestrator, { level, rules, code, secrets: ['TOKEN'] })), name, index };
-      }),
-    ).flat();
-    const ended = await Promise.all(runs);
-    for (const { report, result } of ended) {
-      expect(report).toEqual({ own: '200', next: '403 host-not-allowed', other: '403 host-not-allowed' });
-      expect(result.network).toMatchObject({ requests: 1, secrets: ['TOKEN'], deniedMore: 0 });
-    }
-    const seen = ordinary.requests.slice(before);
-    expect(seen).toHaveLength(2 * each);
-    for (const { url, headers } of seen) {
-      const tenant = tenants.find(({ name }) => url.startsWith(`/${name}/`));
-      expect(headers.authorization).toBe(tenant?.value);
-    }
-    for (const { name, rows } of tenants) {
-      expect(rows).toHaveLength(3 * each);
-      for (const { path } of rows) expect(path).toMatch(new RegExp(`^/${name}/`));
-      const jobs = new Map(ended.filter((one) => one.name === name).map(({ result, index }) => [result.jobId, index]));
-      for (const { jobId, path } of rows) expect(path).toBe(`/${name}/${jobs.get(jobId)}`);
-    }
-    evidence(`${2 * each} jobs of two tenants side by side: each had its own rules, secret and rows`);
-  },
+        const orchestrator = ownOrchestrator({
+          concurrency: 4,
+          pool: { size: 3, languages: ['python'], isolation: level },
+          network: {
+            ...upstream.network([`*.tenant.test:${upstream.port}`]),
+            secrets: Object.fromEntries(secrets),
+            audit: (row) => void rows.push(row),
+          },
+        });
+        return { tenant, other: tenant === 'red' ? 'blue' : 'red', rows, orchestrator };
+      });
+      const tenantOf = (job: TenantJob): (typeof tenants)[number] => {
+        const found = tenants.find(({ tenant }) => tenant === job.tenant);
+        if (found === undefined) throw new Error(`no tenant ${job.tenant}`);
+        return found;
+      };
+      const run = async (job: TenantJob): Promise<Tried & { job: TenantJob }> => {
+        const { other, orchestrator } = tenantOf(job);
+        const host = hostOf(job.tenant, job.place);
+        const path = JSON.stringify(pathOf(job));
+        const asks: Record<string, string> = {
+          own: `own("${host}", ${path})`,
+          next: `ask("${hostOf(job.tenant, job.place + 1)}", path=${path})`,
+          other: `ask("${hostOf(other, job.place)}", path=${path})`,
+        };
+        const code = doorProgram(
+          { ...Object.fromEntries(job.order.map((name) => [name, asks[name] ?? ''])), token: 'os.environ["TOKEN"]' },
+          `
+def own(host, path):
+    answer = ask(host, path=path, lines=['Authorization: ' + os.environ['TOKEN']])
+    return verdict(answer) + ' ' + ' '.join(re.findall(r'\\bsk-[\\w-]+', answer))
+`,
+        );
+        const rules = [`${host}:${upstream.port}`];
+        return {
+          ...(await tried(orchestrator, { level, rules, upstream, code, secrets: [`TOKEN${job.place}`] })),
+          job,
+        };
+      };
+
+      await Promise.all(tenants.map(({ orchestrator }) => orchestrator.warm()));
+      const running = new Set<Promise<unknown>>();
+      const started: ReturnType<typeof run>[] = [];
+      for (const job of jobs) {
+        if (job.before === 'a turn') await new Promise(setImmediate);
+        if (job.before === 'an end') await Promise.race(running);
+        const one = run(job);
+        started.push(one);
+        running.add(one);
+        void one.finally(() => running.delete(one)).catch(() => undefined);
+      }
+      const ended = await Promise.all(started);
+
+      for (const { report, result, job } of ended) {
+        const { token } = report;
+        const denied = '403 host-not-allowed';
+        expect(report).toEqual({ own: `200 ${String(token)}`, next: denied, other: denied, token });
+        expect(result.network).toMatchObject({ requests: 1, secrets: [`TOKEN${job.place}`], deniedMore: 0 });
+        expect(result.network?.denied.map(({ host }) => host).toSorted()).toEqual(
+          [hostOf(job.tenant, job.place + 1), hostOf(tenantOf(job).other, job.place)].toSorted(),
+        );
+      }
+      expect(new Set(ended.map(({ report }) => report['token'])).size, 'placeholders').toBe(2 * each);
+      const arrived = upstream.requests.map(({ url, headers }) => `${url} ${headers.authorization}`);
+      expect(arrived.toSorted()).toEqual(jobs.map((job) => `${pathOf(job)} ${valueOf(job)}`).toSorted());
+      for (const { tenant, other, rows } of tenants) {
+        const own = ended.filter(({ job }) => job.tenant === tenant);
+        const expected = own.flatMap(({ result: { jobId }, job }) => {
+          const path = pathOf(job);
+          return [
+            { jobId, path, host: hostOf(tenant, job.place), secrets: [`TOKEN${job.place}`], reason: undefined },
+            { jobId, path, host: hostOf(tenant, job.place + 1), secrets: [], reason: 'host-not-allowed' },
+            { jobId, path, host: hostOf(other, job.place), secrets: [], reason: 'host-not-allowed' },
+          ];
+        });
+        const seen = rows.map(({ jobId, path, host, secrets, reason }) => ({ jobId, path, host, secrets, reason }));
+        const inOrder = (given: typeof expected | typeof seen): string[] =>
+          given.map((row) => JSON.stringify(row)).toSorted();
+        expect(inOrder(seen)).toEqual(inOrder(expected));
+        const warm = own.filter(({ result }) => result.usage.warm);
+        expect(warm.length, 'warm sandboxes').toBeGreaterThan(0);
+        evidence(
+          `${tenant}: ${own.length} jobs, ${warm.length} of them warm, each with its own rules, secret and rows`,
+        );
+      }
+    }),
 );
 
 attack('P30', 'has no other way out than the door, and cannot replace it', { levels: LEVELS }, async (scene) => {
