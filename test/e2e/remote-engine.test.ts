@@ -12,6 +12,7 @@ import { demultiplex } from '../../src/sandboxes/docker/engine/demultiplex.ts';
 import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
 import { connectEngine } from '../../src/sandboxes/docker/engine/engine.ts';
 import { dockerImage, dockerTest, MISSING_ENGINE } from '../fixtures/docker-image.ts';
+import { startUpstream } from '../fixtures/egress/upstream.ts';
 import { ownContainers } from '../fixtures/own-containers.ts';
 import { runCli } from '../fixtures/spawn-cli.ts';
 import { openTcpEngine, type TcpEngine } from '../fixtures/tcp-engine.ts';
@@ -70,6 +71,22 @@ describe('an engine over TCP', () => {
       expect(readFileSync(join(output, 'result.bin'), 'latin1')).toBe('left right'.repeat(300_000));
     });
   }
+
+  dockerTest('runs a job with a network', {}, async () => {
+    const { bundle } = await dockerImage();
+    await using upstream = await startUpstream();
+    const place = `api.test:${upstream.port}`;
+    await using orchestrator = createOrchestrator({
+      runners: [createDockerRunner({ host: remote.host, bundle })],
+      network: upstream.network([place]),
+    });
+    const code = `const ask = async (url) => { const answer = await fetch(url); return [answer.status, await answer.text()]; };
+export default [await ask('https://${place}/first'), (await ask('https://evil.test/'))[0]];`;
+    const { value, network } = await orchestrator.exec({ isolation: 'container', code, network: [place] });
+    expect(value).toEqual([[200, 'GET /first \n'], 403]);
+    expect(upstream.requests.map(({ url }) => url)).toEqual(['/first']);
+    expect(network).toMatchObject({ requests: 1, denied: [{ host: 'evil.test', reason: 'host-not-allowed' }] });
+  });
 
   dockerTest('C03: takes 20,000 writes of one byte while the host is busy, and loses no byte', {}, async () => {
     const { bundle } = await dockerImage();

@@ -3,9 +3,12 @@ import { expect, test } from 'vitest';
 import type { ExecOptions } from '../../../src/contracts/jobs/job.ts';
 import type { JobLimits } from '../../../src/contracts/jobs/limits.ts';
 import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
+import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
+import { doorProgram } from '../../attacks/network-program.ts';
 import { attempts, reportOf } from '../../attacks/plainly.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
+import { startUpstream } from '../../fixtures/egress/upstream.ts';
 import { expectedOutput, outputProgram } from '../../fixtures/output/output-programs.ts';
 import { SURROUNDINGS, SURROUNDINGS_JOB } from '../../fixtures/surroundings-program.ts';
 import { atKernelEngine, KERNEL_RUNTIME, missingFor } from '../../fixtures/kernel-engine.ts';
@@ -123,6 +126,35 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
       }),
     );
     for (const [name, value] of Object.entries(inside)) expect(value, name).not.toBe('reached');
+  });
+
+  test('a job with a network reaches its place with its secret, and no other place', async () => {
+    await using upstream = await startUpstream({
+      answer: (request, response) => response.end(`sent ${request.headers.authorization}`),
+    });
+    const value = 'sk-test-0123456789';
+    const place = `api.test:${upstream.port}`;
+    await using orchestrator = createOrchestrator({
+      runners: [at.runner],
+      network: { ...upstream.network([place]), secrets: { TOKEN: { value, hosts: [place] } } },
+    });
+    const code = doorProgram({
+      own: 'ask("api.test", lines=["Authorization: " + os.environ["TOKEN"]])',
+      washed: `os.environ["TOKEN"] in ask("api.test", lines=["Authorization: " + os.environ["TOKEN"]])`,
+      denied: 'ask("evil.test")',
+      interfaces: '[name for _, name in socket.if_nameindex()]',
+      outside: 'socket.create_connection(("1.1.1.1", 443), 2) and "reached"',
+    });
+    const { stdout, network } = await orchestrator.exec({
+      ...{ language: 'python', isolation: 'kernel', code, network: [place], secrets: ['TOKEN'] },
+      ...{ args: [`${upstream.port}`, `${upstream.plainPort}`], limits: { runTimeoutMs: 60_000 } },
+    });
+    const { outside, ...seen } = reportOf(stdout.text);
+    expect(seen).toEqual({ own: '200', washed: true, denied: '403 host-not-allowed', interfaces: ['lo'] });
+    expect(outside).toMatch(/No route to host|Network is unreachable/);
+    expect(stdout.text).not.toContain(value);
+    expect(upstream.requests.map(({ headers }) => headers.authorization)).toEqual([value, value]);
+    expect(network).toMatchObject({ requests: 2, secrets: ['TOKEN'], denied: [{ host: 'evil.test', count: 1 }] });
   });
 
   test('the size of the workspace is enforced, but not its number of files', async () => {
