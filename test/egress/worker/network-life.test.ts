@@ -1,5 +1,9 @@
-import type { Socket } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TOKEN_BYTES } from '../../../src/egress/worker/worker-messages.ts';
 import { type DoorScene, openDoorScene, verdict, whole } from '../../fixtures/egress/door-scene.ts';
 import { startUpstream, type Upstream } from '../../fixtures/egress/upstream.ts';
 import { until } from '../../fixtures/until.ts';
@@ -117,11 +121,33 @@ describe('P28 the end of a job', () => {
   });
 });
 
+/** The sockets on which workers of this process listen. */
+function workerSockets(): string[] {
+  const name = new RegExp(`\\S*-${process.pid}-\\S*egress\\S*`);
+  const rows = readFileSync('/proc/net/unix', 'latin1').split('\n');
+  return [...new Set(rows.flatMap((row) => name.exec(row)?.[0] ?? []))];
+}
+
 describe('P29 jobs of one worker', () => {
   it('a connection with the token of no job is ended without an answer', async () => {
+    const before = workerSockets();
     await using door = await openDoorScene(upstream);
+    const [path = '', ...others] = workerSockets().filter((each) => !before.includes(each));
+    expect(others).toEqual([]);
+    // Only this user may connect at all.
+    expect(statSync(dirname(path)).mode & 0o077).toBe(0);
+    const request = 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n';
+    const asked = async (token: Buffer): Promise<string> => {
+      const socket = connect({ path, allowHalfOpen: true });
+      socket.end(Buffer.concat([token, Buffer.from(request)]));
+      return await whole(socket);
+    };
+    const tokens = [Buffer.alloc(TOKEN_BYTES), randomBytes(TOKEN_BYTES), Buffer.from(request.repeat(9))];
+    for (const token of tokens) expect(await asked(token)).toBe('');
+    expect(await asked(Buffer.alloc(0))).toBe('');
+    expect(door.rows).toEqual([]);
     const known = door.job.connect();
-    known.write('GET / HTTP/1.1\r\nconnection: close\r\n\r\n');
+    known.write(request);
     expect(verdict(await whole(known))).toBe('403 protocol-refused');
     expect(door.rows).toHaveLength(1);
   });
