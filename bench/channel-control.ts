@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createChannel } from '../src/protocol/channel/channel.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import type { PeerMessage } from './channel-peer.ts';
-import { measurementOf, type Measurement, type Taken } from './measurement.ts';
+import { measurementOf, type Measurement, numbersOf } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
 const ID = 'channel.control';
@@ -20,18 +20,15 @@ interface RoundTrips {
 export const channelControl: BenchmarkGroup = { ids: [ID], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
-  const trips: RoundTrips[] = [];
-  const sample = async (): Promise<number> => {
+  const sample = async (): Promise<RoundTrips> => {
     const taken = await roundTrips();
-    trips.push(taken);
     progress(`idle ${taken.idleMs.toFixed(3)} ms, busy ${taken.busyMs.toFixed(3)} ms`);
-    return 0;
+    return taken;
   };
-  const turns = (await takeTurns([{ id: ID, sample }], samples, () => undefined)).get(ID) ?? [];
-  const column = (key: keyof RoundTrips): Taken =>
-    'failed' in turns ? turns : trips.slice(-turns.length).map((taken) => taken[key]);
-  const baseline = { id: 'channel.control.idle', values: column('idleMs') };
-  return [measurementOf({ id: ID, unit: 'ms', goal: 'median ≤ 3 × idle + 2 ms', values: column('busyMs'), baseline })];
+  const trips = (await takeTurns([{ id: ID, sample }], samples, () => undefined)).get(ID);
+  const baseline = { id: 'channel.control.idle', values: numbersOf(trips, ({ idleMs }) => idleMs) };
+  const values = numbersOf(trips, ({ busyMs }) => busyMs);
+  return [measurementOf({ id: ID, unit: 'ms', goal: 'median ≤ 3 × idle + 2 ms', values, baseline })];
 }
 
 async function roundTrips(): Promise<RoundTrips> {

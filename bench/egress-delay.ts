@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { type EgressPart, type EgressSurroundings, LIMITS, SECRET } from './egress-scene.ts';
-import { measurementOf, type Measurement, type Taken } from './measurement.ts';
+import { measurementOf, type Measurement, numbersOf } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
 const ROUNDS = 3;
-const MIB = 1024;
+/** Size of the download. */
+const DOWNLOAD_MIB = 1024;
 const CALLS = `import { tools } from 'skillcell';\nfor (;;) await tools.x.echo({});`;
 /** A process that has nothing to do: its delays are those of the machine. Prints them when its stdin ends. */
 const BARE = `const delay = require('node:perf_hooks').monitorEventLoopDelay({ resolution: 1 });
@@ -27,25 +28,22 @@ export const egressDelay: EgressPart = {
   names: ['delay', 'delay.max', 'delay.wash', 'delay.wash.max'],
   async rows(around) {
     const { group, options } = around;
-    const taken: Record<string, { host: Delays; bare: Delays }[]> = { delay: [], 'delay.wash': [] };
-    const subjects = Object.entries(taken).map(([id, reports]) => ({
+    const sides: Record<string, string[]> = { delay: [], 'delay.wash': [SECRET] };
+    const subjects = Object.entries(sides).map(([id, secrets]) => ({
       id,
       async sample() {
-        const report = await delaysBeside(around, id === 'delay' ? [] : [SECRET]);
-        reports.push(report);
+        const report = await delaysBeside(around, secrets);
         options.progress(`${id}: ${JSON.stringify(report)}`);
-        return 0;
+        return report;
       },
     }));
     const turns = await takeTurns(subjects, options.samples ?? ROUNDS, options.progress);
-    return Object.entries(taken).flatMap(([side, reports]) => {
-      const values = turns.get(side) ?? [];
-      const column = (process: 'host' | 'bare', key: keyof Delays): Taken =>
-        'failed' in values ? values : reports.slice(-values.length).map((report) => report[process][key]);
+    return Object.keys(sides).flatMap((side) => {
+      const reports = turns.get(side);
       const row = (id: string, key: keyof Delays, goal: string): Measurement =>
         measurementOf({
-          ...{ id, unit: 'ms', goal, values: column('host', key) },
-          baseline: { id: `${id}.bare`, values: column('bare', key) },
+          ...{ id, unit: 'ms', goal, values: numbersOf(reports, ({ host }) => host[key]) },
+          baseline: { id: `${id}.bare`, values: numbersOf(reports, ({ bare }) => bare[key]) },
         });
       const id = `${group}.${side}`;
       return [row(id, 'p99', 'median < 50 ms'), row(`${id}.max`, 'max', 'p95 < 250 ms')];
@@ -59,8 +57,8 @@ async function delaysBeside(
   secrets: string[],
 ): Promise<{ host: Delays; bare: Delays }> {
   const code = `let bytes = 0;
-for await (const chunk of (await fetch('https://${place}/bulk/${MIB}')).body) bytes += chunk.length;
-if (bytes !== ${MIB * 1024 * 1024}) throw new Error(bytes + ' bytes arrived');`;
+for await (const chunk of (await fetch('https://${place}/bulk/${DOWNLOAD_MIB}')).body) bytes += chunk.length;
+if (bytes !== ${DOWNLOAD_MIB * 1024 * 1024}) throw new Error(bytes + ' bytes arrived');`;
   const bare = spawn(process.execPath, ['-e', BARE], { stdio: ['pipe', 'pipe', 'inherit'] });
   const printed = text(bare.stdout);
   const stop = new AbortController();

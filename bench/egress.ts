@@ -13,7 +13,7 @@ import { egressPackages } from './egress-packages.ts';
 import { type EgressPart, type EgressScene, LIMITS, SECRET, startEgressScene } from './egress-scene.ts';
 import { execSubject } from './exec-subject.ts';
 import { measureRequests, type RequestCounts, type RequestReport } from './measure-requests.ts';
-import { measurementOf, type Measurement, type Taken, timedRow } from './measurement.ts';
+import { measurementOf, type Measurement, numbersOf, type Taken, timedRow } from './measurement.ts';
 import { missingForSandboxRuntime, runInSandboxRuntime } from './sandbox-runtime-peer.ts';
 import { takeTurns } from './take-turns.ts';
 import { echo } from './tool-calls.ts';
@@ -110,21 +110,17 @@ function requests(peer?: typeof PEER): EgressPart {
       const missing = peer === undefined ? undefined : missingForSandboxRuntime();
       if (missing !== undefined) options.progress(`${peer} is left out: ${missing}`);
       else if (peer !== undefined) sides[peer] = () => requestsOfPeer(direct, caFile);
-      const reports: Record<string, RequestReport[]> = {};
       const subjects = Object.entries(sides).map(([id, measure]) => ({
         id,
         async sample() {
           const report = await measure();
-          (reports[id] ??= []).push(report);
           options.progress(`${id}: ${JSON.stringify(report)}`);
-          return 0;
+          return report;
         },
       }));
       const taken = await takeTurns(subjects, options.samples ?? ROUNDS, options.progress);
-      const column = (side: string, key: keyof RequestReport): Taken => {
-        const turns = taken.get(side) ?? [];
-        return 'failed' in turns ? turns : (reports[side] ?? []).slice(-turns.length).map((report) => report[key]);
-      };
+      const column = (side: string, key: keyof RequestReport): Taken =>
+        numbersOf(taken.get(side), (report) => report[key]);
       const rowsOf = (side: string): Measurement[] =>
         Object.entries(NUMBERS).map(([name, [key, unit, ownGoal]]) => {
           const [id, goal] = side === 'job' ? [name, ownGoal] : [`${side}.${name}`, null];

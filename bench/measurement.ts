@@ -13,7 +13,7 @@ export interface Measurement {
 }
 
 /** The samples of a subject, or the reason why there are none. */
-export type Taken = readonly number[] | Failure;
+export type Taken<Sample = number> = readonly Sample[] | Failure;
 
 /** A subject that could not be measured to the end. */
 export interface Failure {
@@ -67,6 +67,12 @@ export function failedMeasurement(
 ): Measurement {
   const none = Number.NaN;
   return { id, unit, median: none, p95: none, baseline: { id: baseline, median: none }, ratio: none, goal, failed };
+}
+
+/** One number of each sample. */
+export function numbersOf<Sample>(taken: Taken<Sample> | undefined, read: (sample: Sample) => number): Taken {
+  if (taken === undefined) return [];
+  return 'failed' in taken ? taken : taken.map(read);
 }
 
 /** The text of an error, in one line. */

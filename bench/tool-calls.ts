@@ -10,7 +10,7 @@ import { answerBareRelay, bareRelay, spawnInBubblewrap } from './bare-relay.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, type Engine } from './container-floor.ts';
 import { measureCalls, type CallCounts, type CallReport } from './measure-calls.ts';
-import { measurementOf, type Measurement, type Taken } from './measurement.ts';
+import { measurementOf, type Measurement, numbersOf, type Taken } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
 const ROUNDS = 7;
@@ -43,22 +43,18 @@ function groupOf(name: string, start: (options: BenchmarkOptions) => Promise<Sid
     async run(options) {
       const { orchestrator, bare } = await start(options);
       await using _closed = orchestrator;
-      const reports: Record<'tool' | 'bare', CallReport[]> = { tool: [], bare: [] };
       const subject = (side: 'tool' | 'bare', measure: () => Promise<CallReport>) => ({
         id: side,
         async sample() {
           const report = await measure();
-          reports[side].push(report);
           options.progress(`${side}: ${report.callMs.toFixed(3)} ms, ${report.perSecond.toFixed(0)} calls a second`);
-          return 0;
+          return report;
         },
       });
       const subjects = [subject('bare', bare), subject('tool', () => callsOfJob(orchestrator))];
       const taken = await takeTurns(subjects, options.samples ?? ROUNDS, () => undefined);
-      const column = (side: 'tool' | 'bare', key: keyof CallReport): Taken => {
-        const turns = taken.get(side) ?? [];
-        return 'failed' in turns ? turns : reports[side].slice(-turns.length).map((report) => report[key]);
-      };
+      const column = (side: 'tool' | 'bare', key: keyof CallReport): Taken =>
+        numbersOf(taken.get(side), (report) => report[key]);
       const row = (id: string, key: keyof CallReport, unit: string, goal: string): Measurement =>
         measurementOf({
           ...{ id, unit, goal, values: column('tool', key) },

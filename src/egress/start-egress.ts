@@ -21,8 +21,11 @@ import {
 
 /** Memory of the worker for its objects, in MiB. */
 const HEAP_MIB = 128;
+/** Time between two questions of the watch to the worker. */
 const WATCH_MS = 5_000;
-/** Questions that a worker may leave unanswered, as a busy machine makes it do. */
+/** Nothing waits for the answer to a question of the watch. */
+const WATCH_SYNC = 0;
+/** Questions without an answer after which a worker is replaced. A busy machine delays some answers. */
 const MOST_UNANSWERED = 6;
 
 /** Settings of the network of one orchestrator. */
@@ -65,12 +68,13 @@ interface Running {
   address: string;
 }
 
-/** A job, and the authority that its programs trust. */
+/** A job, with all that another worker needs to go on with it. */
 interface KnownJob {
   job: EgressJob;
   events: EgressEvents;
+  /** The authority that its programs trust. */
   authority: AuthorityParts | undefined;
-  /** What it has used of its share. */
+  /** Memory of its `UsedShare`. */
   used: SharedArrayBuffer;
   /** Requests under way, as they began. */
   ongoing: Map<number, EgressRow>;
@@ -87,7 +91,7 @@ export function startEgress(options: EgressOptions): Egress {
   let current: Running | undefined;
   let isRefused = false;
   let isClosed = false;
-  let lastSync = 0;
+  let lastSync = WATCH_SYNC;
 
   const tell = (message: ToWorker): void => current?.worker.postMessage(message, []);
   const answered = async (key: string, message: ToWorker): Promise<void> => {
@@ -145,7 +149,7 @@ export function startEgress(options: EgressOptions): Egress {
       if (unanswered === MOST_UNANSWERED) {
         fault('the worker of the network does not answer');
         void worker.terminate();
-      } else if (jobs.size > 0) worker.postMessage({ type: 'sync', id: 0 } satisfies ToWorker, []);
+      } else if (jobs.size > 0) worker.postMessage({ type: 'sync', id: WATCH_SYNC } satisfies ToWorker, []);
       unanswered = jobs.size > 0 ? unanswered + 1 : 0;
     }, WATCH_MS).unref();
   };

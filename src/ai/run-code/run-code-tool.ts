@@ -120,7 +120,8 @@ function modelOutput({ output }: { output: RunOutput }): ModelOutput {
 function runCodeDescription({ language, inSession, network, hasSkills, hasTools }: RunCodeDescription): string {
   const { title, guide, installed } = language;
   const packages = network === undefined ? [] : packageSentences(network);
-  const rules = fillGuideRules(guide.rules, { version: installed?.version, hasOwnPackages: packages.length > 1 });
+  const hasOwnPackages = Object.values(network?.packages ?? {}).some((names) => names.length > 0);
+  const rules = fillGuideRules(guide.rules, { version: installed?.version, hasOwnPackages });
   return [
     `Runs a ${title} program in an isolated sandbox, and gives how it ended, what it printed, its value, its error, and what it ${inSession ? 'displayed' : 'left as files'}.`,
     inSession

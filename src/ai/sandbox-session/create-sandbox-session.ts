@@ -38,7 +38,8 @@ const description = (
   network: string,
 ): string => `An isolated sandbox of Linux, with bash, Node.js 24 and, where the machine has it, Python 3.
 Relative paths mean its workspace, which is also the folder that commands start in and $HOME; files that are to be kept go below $SKILLCELL_OUTPUT.
-${network}, processes and the size of the workspace are limited.
+${network}
+Memory, processes and the size of the workspace are limited.
 Several commands may run at once, and end with the session at the latest.`;
 
 /**
@@ -79,10 +80,9 @@ export function createSandboxSession(session: Session, options: SandboxSessionOp
   };
 }
 
-/** The text up to the limits, whose first word it ends with. */
 function networkText(network: ToldNetwork | undefined): string {
-  if (network === undefined) return 'There is no network, nothing can be installed, and memory';
-  return [...networkSentences(network), ...packageSentences(network), 'Memory'].join('\n');
+  if (network === undefined) return 'There is no network, and nothing can be installed.';
+  return [...networkSentences(network), ...packageSentences(network)].join('\n');
 }
 
 /** @throws SkillcellError `options.invalid` for an object that no orchestrator has opened */

@@ -1,19 +1,20 @@
 import type { Orchestrator } from '../../jobs/orchestrator.ts';
 import type { RunnerReport } from '../../sandboxes/runner.ts';
 
-/** Common programs that reach a job's network; docs/network.md says how each is used. */
+/** Common programs that use a job's network; npm and pip also install its packages. */
 export const NETWORK_CLIENTS = ['curl', 'git', 'npm', 'pip'] as const;
 
-/** A name stands for a program; pip is a module of the Python that runs jobs. */
+/** Prints the name of each client. pip is a module of Python, and its command may be missing. */
 const CODE = `for name in curl git npm; do if command -v "$name" >/dev/null; then echo "$name"; fi; done
 if python3 -c 'import pip' 2>/dev/null; then echo pip; fi`;
 
-/** The programs of `NETWORK_CLIENTS` that jobs of a level have, told by such a job; undefined if it fails. */
+/** Runs a job at a level, and returns the programs of `NETWORK_CLIENTS` that it finds; undefined if the job fails. */
 export async function networkClients(
   orchestrator: Orchestrator,
   { runner, isolation }: RunnerReport,
   signal: AbortSignal,
 ): Promise<string[] | undefined> {
+  // A level that cannot run the job lacks this line alone: the rest of the report stands.
   const job = orchestrator.exec({ language: 'bash', code: CODE, runner, isolation, signal });
   const { outcome, stdout } = await job.catch(() => ({ outcome: 'failed', stdout: { text: '' } }));
   if (outcome !== 'succeeded') return undefined;

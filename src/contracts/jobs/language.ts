@@ -28,8 +28,8 @@ export interface LanguageGuide {
 }
 
 /**
- * Fills in the rules of a guide: `{version}` of the interpreter, `{packages}` that are installed, and `{except}`, words for the packages
- * of a job, which follow the rules; empty for a job without packages.
+ * Replaces the placeholders in the rules of a guide: `{version}` of the interpreter, `{packages}` of the sandbox, and `{except}`, which
+ * points to the job's own packages in the rules that follow. A job without packages of its own leaves it empty.
  */
 export function fillGuideRules(
   rules: readonly string[],

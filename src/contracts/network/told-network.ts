@@ -38,7 +38,7 @@ const REGISTRIES: Readonly<Record<InstalledPackage['registry'], string>> = {
  * Tells a model the network of its programs, as sentences.
  *
  * @param open the beginning of the first sentence, which the allowed places follow
- * @param closed the first sentence if there are none
+ * @param closed the only sentence if there are no places
  */
 export function networkSentences(
   { allowed, secrets, registries }: ToldNetwork,

@@ -1,6 +1,6 @@
 /**
- * The worker thread of an orchestrator's network. It alone reads the HTTP and TLS of programs, knows the values of secrets, and holds the key of the
- * authority. An unexpected error ends its connections and no more.
+ * The worker thread of an orchestrator's network. It alone reads the HTTP and TLS of programs, puts the values of secrets into requests, and signs
+ * with the key of the authority. An unexpected error ends its connections and no more.
  */
 import { createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** What a job has used of its share. Its memory belongs to the host's thread too, so that it outlives the worker. */
+/** Requests and bytes that a job has used of its share. The host's thread holds the memory too, so the numbers outlive the worker. */
 export class UsedShare {
   readonly #numbers: Float64Array;
 
