@@ -50,7 +50,7 @@ export function networkSentences(
   return [
     `${open}: ${places.join(', ')}.`,
     ...secrets.map((secret) => ('header' in secret ? secretSentence(secret) : keysSentence(secret))),
-    'A denied request is answered with status 403 and the header `x-skillcell-denied`, which names the reason; trying it again does not help.',
+    'A denied request is answered with an error status and the header `x-skillcell-denied`, which names the reason; trying it again does not help.',
   ];
 }
 

@@ -9,7 +9,7 @@ test.each<[string, Partial<ToldNetwork>, string[]]>([
     { allowed: ['https://a.test'], registries: ['npm'] },
     [
       'The network is open to these places alone, over HTTP and HTTPS: `https://a.test`, the registry of npm (`npm install`).',
-      'A denied request is answered with status 403 and the header `x-skillcell-denied`, which names the reason; trying it again does not help.',
+      'A denied request is answered with an error status and the header `x-skillcell-denied`, which names the reason; trying it again does not help.',
       'Only packages whose names the host allows can be installed.',
     ],
   ],

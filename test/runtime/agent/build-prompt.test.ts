@@ -43,7 +43,7 @@ describe('buildPrompt()', () => {
         none,
         `- The network is open to these places alone, over HTTP and HTTPS: \`GET, HEAD https://api.test/v1/**\`, \`http://build.test:8080\`, and 3 more.
 - The environment variable \`TOKEN\` holds a placeholder: send it in the header \`x-key\` to \`https://api.test\`, \`https://*.b.test\`; the host puts the value in.
-- A denied request is answered with status 403 and the header \`x-skillcell-denied\`, which names the reason; trying it again does not help.
+- A denied request is answered with an error status and the header \`x-skillcell-denied\`, which names the reason; trying it again does not help.
 - Nothing can be installed.
 `,
       ),

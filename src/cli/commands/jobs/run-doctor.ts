@@ -8,8 +8,8 @@ import { NETWORK_CLIENTS, networkClients } from '../../doctor/network-clients.ts
 import type { MachineCheck } from '../../doctor/machine-check.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 
-/** A level, with the programs of `NETWORK_CLIENTS` that its jobs have. */
-type LevelReport = RunnerReport & { clients?: string[] };
+/** A level, with the programs of `NETWORK_CLIENTS` that its jobs have; null if they are not known. */
+type LevelReport = RunnerReport & { clients?: string[] | null };
 
 /**
  * `skillcell doctor`: starts sandboxes to find the isolation levels of this machine, and gives advice.
@@ -29,8 +29,7 @@ export async function runDoctor({ output, json, interruption, io }: CommandConte
     reports.flat().map(async (report): Promise<LevelReport> => {
       // Level none has no network.
       if (!report.available || report.isolation === 'none') return report;
-      const clients = await networkClients(orchestrator, report, interruption.signal);
-      return clients === undefined ? report : { ...report, clients };
+      return { ...report, clients: await networkClients(orchestrator, report, interruption.signal) };
     }),
   );
   await orchestrator.close();
@@ -66,7 +65,8 @@ function runnerLines({ runner, isolation, available, reasons, limits, clients }:
   return `${head}${more.map((line) => `        ${escapeLine(line)}\n`).join('')}`;
 }
 
-function clientsLine(clients: readonly string[]): string {
+function clientsLine(clients: readonly string[] | null): string {
+  if (clients === null) return 'not known, because the job that looks for them failed';
   const missing = NETWORK_CLIENTS.filter((name) => !clients.includes(name));
   const absent = missing.length === 0 ? '' : `no ${missing.join(', ')}`;
   return [clients.join(', '), absent].filter((part) => part !== '').join('; ');
