@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { inPackage } from '../contracts/package-root.ts';
+import { withinDeadline } from '../protocol/within-deadline.ts';
 import { currentOwner, ownerName } from '../durable/owner.ts';
 import type { Lookup } from '../outgoing/outgoing-rules.ts';
 import type { AuthorityParts } from './certificates/create-authority.ts';
@@ -22,6 +24,8 @@ import {
 /** Memory of the worker for its objects, in MiB. */
 const HEAP_MIB = 128;
 /** Time between two questions of the watch to the worker. */
+/** Milliseconds that a worker has for its own end. */
+const END_MS = 1_000;
 const WATCH_MS = 5_000;
 /** Nothing waits for the answer to a question of the watch. */
 const WATCH_SYNC = 0;
@@ -245,9 +249,17 @@ export function startEgress(options: EgressOptions): Egress {
     async close() {
       isClosed = true;
       const begun = await starting?.catch(() => undefined);
-      await begun?.worker.terminate();
+      if (begun !== undefined) await endWorker(begun.worker);
     },
   };
+}
+
+/** Lets a worker end by itself, so that it is not broken off amid its work. */
+async function endWorker(worker: Worker): Promise<void> {
+  const ended = once(worker, 'exit');
+  worker.ref();
+  worker.postMessage({ type: 'close' } satisfies ToWorker, []);
+  await withinDeadline<unknown>(ended, { limitMs: END_MS, overdue: () => worker.terminate() });
 }
 
 function workerFile(): URL | string {

@@ -50,6 +50,8 @@ async function begin(): Promise<void> {
       connections.serve(socket, state);
     });
   });
+  // The port of its messages keeps this thread.
+  server.unref();
   process.on('uncaughtException', (error) => {
     for (const state of jobs.values()) leave(state);
     tell({ type: 'fault', message: `${error.name}: ${error.message}` });
@@ -71,6 +73,7 @@ function take(message: ToWorker): void {
   else if (message.type === 'end') end(message.token);
   else if (message.type === 'sync') tell({ type: 'synced', id: message.id });
   else if (message.type === 'refuse') isAudited = false;
+  else if (message.type === 'close') close();
   else {
     const asked = lookups.get(message.id);
     lookups.delete(message.id);
@@ -126,6 +129,12 @@ function end(token: string): void {
   for (const agent of state?.registryAgents.values() ?? []) void agent.destroy();
   jobs.delete(token);
   tell({ type: 'ended', token });
+}
+
+/** Ends this thread. */
+function close(): void {
+  for (const token of jobs.keys()) end(token);
+  parentPort?.close();
 }
 
 /** Ends the connections of a job. */

@@ -69,7 +69,8 @@ export type ToWorker =
   | { type: 'sync'; id: number }
   | { type: 'looked'; id: number; addresses?: { address: string; family: number }[]; error?: string }
   /** The audit has failed: no further request is made. */
-  | { type: 'refuse' };
+  | { type: 'refuse' }
+  | { type: 'close' };
 
 /** Messages of the worker. */
 export type FromWorker =

@@ -168,7 +168,8 @@ for (const host of ['api.test', 'more.test']) console.log((await fetch('https://
         'Runs code in isolated sandboxes without network.',
         'Runs code in isolated sandboxes whose network is open to these places alone: `GET https://api.test`. ' +
           'The environment variable `API_TOKEN` holds a placeholder: send it in the header `authorization` to `https://api.test`; the host puts the value in. ' +
-          'A denied request is answered with an error status and the header `x-skillcell-denied`, which names the reason; trying it again does not help.',
+          'A denied request is answered with an error status and the header `x-skillcell-denied`, which names the reason; trying it again does not help. ' +
+          'Nothing can be installed.',
       ),
     );
     const refused = await run(['mcp', '--isolation', 'none', ...flags], new PassThrough());
