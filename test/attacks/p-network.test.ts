@@ -667,7 +667,7 @@ def own(host, path):
       const started: ReturnType<typeof run>[] = [];
       for (const job of jobs) {
         if (job.before === 'a turn') await new Promise(setImmediate);
-        if (job.before === 'an end') await Promise.race(running);
+        if (job.before === 'an end' && running.size > 0) await Promise.race(running);
         const one = run(job);
         started.push(one);
         running.add(one);
