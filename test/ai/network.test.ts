@@ -111,7 +111,7 @@ describe('createSandboxSession() of a session with a network', () => {
   it('has the same description as ever without a network', async () => {
     await using session = await orchestrator.session();
     expect(createSandboxSession(session).description).toContain(
-      '$SKILLCELL_OUTPUT.\nThere is no network, and nothing can be installed.\nMemory, processes and the size of the workspace are limited.\nSeveral',
+      '$SKILLCELL_OUTPUT.\nThere is no network, nothing can be installed, and memory, processes and the size of the workspace are limited.\nSeveral',
     );
   });
 });

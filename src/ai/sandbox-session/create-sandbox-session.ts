@@ -38,8 +38,7 @@ const description = (
   network: string,
 ): string => `An isolated sandbox of Linux, with bash, Node.js 24 and, where the machine has it, Python 3.
 Relative paths mean its workspace, which is also the folder that commands start in and $HOME; files that are to be kept go below $SKILLCELL_OUTPUT.
-${network}
-Memory, processes and the size of the workspace are limited.
+${network}, processes and the size of the workspace are limited.
 Several commands may run at once, and end with the session at the latest.`;
 
 /**
@@ -80,9 +79,10 @@ export function createSandboxSession(session: Session, options: SandboxSessionOp
   };
 }
 
+/** The network up to the sentence on limits, with its first word. Without a network the text is that of earlier versions. */
 function networkText(network: ToldNetwork | undefined): string {
-  if (network === undefined) return 'There is no network, and nothing can be installed.';
-  return [...networkSentences(network), ...packageSentences(network)].join('\n');
+  if (network === undefined) return 'There is no network, nothing can be installed, and memory';
+  return [...networkSentences(network), ...packageSentences(network), 'Memory'].join('\n');
 }
 
 /** @throws SkillcellError `options.invalid` for an object that no orchestrator has opened */
