@@ -170,6 +170,17 @@ describe.each(ALL_NETWORK_LEVELS)('at level %s', (isolation) => {
     expect(result.stderr.text).toContain('remote: skillcell: path-not-allowed');
   });
 
+  test('more requests at once than connections take turns, and wait for no idle one', async (context) => {
+    requireNetworkLevel(context, isolation);
+    const address = `https://api.test:${upstream.port}/v1`;
+    const code = `const ask = async () => await (await fetch('${address}')).text();
+console.log((await Promise.all(Array.from({ length: 12 }, ask))).length);`;
+    const limits = { networkConnections: 4, runTimeoutMs: 30_000 };
+    const result = await orchestrator.exec({ code, isolation, network: [`api.test:${upstream.port}`], limits });
+    expect(result.stdout.text).toBe('12\n');
+    expect(result.network).toMatchObject({ requests: 12, denied: [] });
+  });
+
   test("a program's own servers are reached directly", async (context) => {
     const code = `import http from 'node:http';
 const server = http.createServer((request, response) => response.end('own')).listen(0, '127.0.0.1', async () => {

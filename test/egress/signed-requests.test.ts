@@ -191,7 +191,7 @@ test('another host gets the placeholder, and no signature', async () => {
 
 test('the share of the job holds for a body that is hashed', async () => {
   await using small = await openAwsEgress(upstream.network([`*.aws.test:${upstream.port}`]), VALUES, {
-    ...{ requests: 10, bytesIn: 1e6, bytesOut: 1_000 },
+    ...{ connections: 32, requests: 10, bytesIn: 1e6, bytesOut: 1_000 },
   });
   const authorization = unsigned(small);
   const asked = { method: 'POST', headers: { authorization }, body: 'x'.repeat(2_000) };

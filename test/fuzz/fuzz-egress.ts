@@ -42,7 +42,7 @@ async function start(): Promise<{ egress: Egress; job: JobEgress; faults: string
     lookup: async () => [{ address: '127.0.0.1', family: 4 }],
   });
   const faults: string[] = [];
-  const limits = { requests: 1_000_000_000, bytesIn: 2 ** 50, bytesOut: 2 ** 50 };
+  const limits = { connections: 32, requests: 1_000_000_000, bytesIn: 2 ** 50, bytesOut: 2 ** 50 };
   const job = await egress.open(
     { jobId: 'fuzz', rules: allow, secrets: [], awsKeys: [], registries: [], limits },
     { onRow: () => undefined, onFault: (message) => void faults.push(message) },

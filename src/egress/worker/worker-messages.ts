@@ -9,6 +9,8 @@ import type { AuthorityParts } from '../certificates/create-authority.ts';
 
 /** Limits of one job's network. */
 export interface EgressLimits {
+  /** Most connections of programs at once. */
+  connections: number;
   requests: number;
   bytesIn: number;
   bytesOut: number;

@@ -89,6 +89,7 @@ export async function openJobNetwork(
     requests: limits.networkRequests,
     bytesIn: limits.networkBytesIn,
     bytesOut: limits.networkBytesOut,
+    connections: limits.networkConnections,
   };
   const open = (job: Pick<EgressJob, 'rules' | 'secrets' | 'awsKeys' | 'registries'>): Promise<JobEgress> =>
     egress.open(

@@ -40,7 +40,7 @@ async function another({ egress }: DoorScene): Promise<{ ask(): Promise<string>;
       secrets: [],
       awsKeys: [],
       registries: [],
-      limits: { requests: 99, bytesIn: 1e6, bytesOut: 1e6 },
+      limits: { connections: 32, requests: 99, bytesIn: 1e6, bytesOut: 1e6 },
     },
     { onRow: () => undefined, onFault: () => undefined },
   );

@@ -38,7 +38,7 @@ test('two registries of a job have their own certificates, and the token of each
     {
       ...{ jobId: 'job', rules: [], secrets: [], awsKeys: [] },
       registries: [{ kind: 'npm', names: ['is-odd', '@acme/*'], places }],
-      limits: { requests: 9, bytesIn: 1e6, bytesOut: 1e6 },
+      limits: { connections: 32, requests: 9, bytesIn: 1e6, bytesOut: 1e6 },
     },
     { onRow: () => undefined, onFault: () => undefined },
   );
@@ -70,7 +70,7 @@ test('a setting that the worker cannot use refuses the job, instead of keeping i
   const opened = egress.open(
     {
       ...{ jobId: 'job', rules: [], secrets: [], awsKeys: [], registries: [] },
-      limits: { requests: 9, bytesIn: 1e6, bytesOut: 1e6 },
+      limits: { connections: 32, requests: 9, bytesIn: 1e6, bytesOut: 1e6 },
     },
     { onRow: () => undefined, onFault: () => undefined },
   );
