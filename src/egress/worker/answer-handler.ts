@@ -28,6 +28,7 @@ export function answerHandler(exchange: Exchange, { table, holds, deny }: Answer
   let interim = 0;
   let control: Dispatcher.DispatchController | undefined;
   let isOver = false;
+  let hasBody = false;
   const abort = (reason: EgressRow['reason'], error = new Error('the exchange is over')): void => {
     if (isOver) return;
     isOver = true;
@@ -53,6 +54,7 @@ export function answerHandler(exchange: Exchange, { table, holds, deny }: Answer
     } else finish(answerFault(response, reason, target.host), reason);
   };
   const write = (chunk: Buffer): void => {
+    if (chunk.length > 0) hasBody = true;
     if (chunk.length > 0 && !response.write(chunk)) control?.pause();
   };
   response.on('drain', () => control?.resume());
@@ -75,9 +77,15 @@ export function answerHandler(exchange: Exchange, { table, holds, deny }: Answer
         return;
       }
       const raw = (controller.rawHeaders as Buffer[]).map((bytes) => bytes.toString('latin1'));
+      // Undici reads a phrase as UTF-8; as in headers, each character stands for a byte.
+      const words = Buffer.from(phrase).toString('latin1');
+      response.sendDate = false;
+      // A body that is there already goes into the same packet. Without one, the program must not wait for its first byte.
+      setImmediate(() => {
+        if (!hasBody && !isOver) response.flushHeaders();
+      });
       if (table === undefined) {
-        response.sendDate = false;
-        response.writeHead(status, phrase, passedHeaders(raw));
+        response.writeHead(status, words, passedHeaders(raw));
         return;
       }
       const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
@@ -86,10 +94,9 @@ export function answerHandler(exchange: Exchange, { table, holds, deny }: Answer
       const wash = (text: string): string => washText(text, table);
       // The length of the body changes with it; the length of an answer to HEAD is that of no body.
       const passed = passedHeaders(raw, request.method === 'HEAD' ? [] : ['content-length']);
-      response.sendDate = false;
       response.writeHead(
         status,
-        wash(phrase),
+        wash(words),
         [...pairs(passed)].flatMap(([name, value]) => [wash(name), wash(value)]),
       );
     },

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDoorScene, verdict } from '../../fixtures/egress/door-scene.ts';
+import { startUpstream, type Upstream } from '../../fixtures/egress/upstream.ts';
+import { until } from '../../fixtures/until.ts';
+
+const VALUE = 'pässwort-4711-schlüssel';
+
+/** An upstream whose answers are written as bytes, by their path. */
+const ANSWERS: Record<string, string> = {
+  '/phrase': 'HTTP/1.1 200 Très bien 世界\r\ncontent-length: 2\r\n\r\nok',
+  '/secret': `HTTP/1.1 200 ${VALUE}\r\ncontent-length: 2\r\n\r\nok`,
+  '/events': 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n',
+};
+let upstream: Upstream;
+
+beforeAll(async () => {
+  upstream = await startUpstream({
+    raw: (socket) =>
+      socket.on('data', (chunk: Buffer) => socket.write(ANSWERS[chunk.toString().split(' ')[1] ?? ''] ?? '')),
+  });
+});
+afterAll(async () => await upstream[Symbol.asyncDispose]());
+
+describe('an answer', () => {
+  it('may have any phrase in UTF-8', async () => {
+    await using door = await openDoorScene(upstream);
+    const answer = await door.ask('api.test', { path: '/phrase' });
+    expect(Buffer.from(answer, 'latin1').toString()).toContain('HTTP/1.1 200 Très bien 世界\r\n');
+  });
+
+  it('brings back no secret with other letters than those of ASCII in its phrase', async () => {
+    const secrets = { TOKEN: { value: VALUE, hosts: ['api.test:$https'] } };
+    await using door = await openDoorScene(upstream, { secrets });
+    const answer = await door.ask('api.test', { path: '/secret' });
+    expect(answer).toContain(`HTTP/1.1 200 ${door.placeholder('TOKEN')}\r\n`);
+  });
+
+  for (const secrets of [{}, { TOKEN: { value: VALUE, hosts: ['api.test:$https'] } }])
+    it(`begins before its body, ${'TOKEN' in secrets ? 'washed' : 'as it is'}`, async () => {
+      await using door = await openDoorScene(upstream, { secrets });
+      const host = `api.test:${upstream.port}`;
+      const socket = await door.secure(host);
+      let seen = '';
+      socket.on('data', (chunk: Buffer) => (seen += chunk.toString()));
+      socket.write(`GET /events HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+      await until(() => seen.includes('\r\n\r\n'), 'the head of the answer');
+      expect(verdict(seen)).toBe('200');
+      socket.destroy();
+    });
+});
