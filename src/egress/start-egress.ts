@@ -134,7 +134,7 @@ export function startEgress(options: EgressOptions): Egress {
     try {
       tell({ type: 'looked', id, addresses: (await options.lookup?.(host)) ?? [] });
     } catch (error) {
-      tell({ type: 'looked', id, error: (error as NodeJS.ErrnoException).code ?? 'EAI_FAIL' });
+      tell({ type: 'looked', id, error: (error as NodeJS.ErrnoException | undefined)?.code ?? 'EAI_FAIL' });
     }
   };
 

@@ -15,6 +15,8 @@ const IDLE_MS = 60_000;
 const HANDSHAKE_MS = 10_000;
 /** Requests of one connection that may wait for their answers: few programs send a request before the answer to the last one. */
 const MOST_WAITING = 4;
+/** As programs name them in a TLS handshake. */
+const PROTOCOLS = ['http/1.1', 'http/1.0'];
 /** First byte of a TLS connection: a handshake record. */
 const HANDSHAKE = 0x16;
 /** First bytes of a request: a method is a token, in practice of letters. */
@@ -131,10 +133,13 @@ export function createConnectionServer({ without, answer, refuse }: ConnectionSe
 
   const acceptTls = async (state: JobState, tunnel: Tunnel, socket: Socket): Promise<void> => {
     const secureContext = await state.authority.contextFor(tunnel.host);
-    const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
+    const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: PROTOCOLS });
     const timer = setTimeout(() => socket.destroy(), HANDSHAKE_MS);
-    // The program has broken off the handshake, usually because it does not trust the authority.
-    secure.on('error', () => socket.destroy());
+    secure.on('error', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ERR_SSL_NO_APPLICATION_PROTOCOL') refuse(state, tunnel, 'a protocol other than HTTP/1.1');
+      // Otherwise the program has broken off the handshake, usually because it does not trust the authority.
+      socket.destroy();
+    });
     secure.on('close', () => clearTimeout(timer));
     secure.on('secure', () => {
       clearTimeout(timer);

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDoorScene, verdict } from '../../fixtures/egress/door-scene.ts';
+import { openDoorScene, verdict, whole } from '../../fixtures/egress/door-scene.ts';
 import { startUpstream, type Upstream } from '../../fixtures/egress/upstream.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -10,6 +12,7 @@ const ANSWERS: Record<string, string> = {
   '/phrase': 'HTTP/1.1 200 Très bien 世界\r\ncontent-length: 2\r\n\r\nok',
   '/secret': `HTTP/1.1 200 ${VALUE}\r\ncontent-length: 2\r\n\r\nok`,
   '/events': 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n',
+  '/old': 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
 };
 let upstream: Upstream;
 
@@ -47,4 +50,32 @@ describe('an answer', () => {
       expect(verdict(seen)).toBe('200');
       socket.destroy();
     });
+
+  it('is an error of the host if its lookup fails without an error', async () => {
+    await using door = await openDoorScene(upstream, { lookup: async () => await Promise.reject() });
+    expect(verdict(await door.ask('api.test', { path: '/old' }))).toBe('502');
+  });
+});
+
+describe('a program that names protocols in its handshake', () => {
+  it('may name HTTP/1.0 alone', async () => {
+    await using door = await openDoorScene(upstream);
+    const host = `api.test:${upstream.port}`;
+    const ALPNProtocols = ['http/1.0'];
+    const socket = await door.tunnel(host);
+    const secure = connectTls({ socket, ca: door.job.authority, servername: 'api.test', ALPNProtocols });
+    secure.write(`GET /old HTTP/1.0\r\nhost: ${host}\r\n\r\n`);
+    expect(verdict(await whole(secure))).toBe('200');
+  });
+
+  it('is refused with a row if it names HTTP/2 alone', async () => {
+    await using door = await openDoorScene(upstream);
+    const socket = await door.tunnel(`api.test:${upstream.port}`);
+    const secure = connectTls({ socket, ca: door.job.authority, servername: 'api.test', ALPNProtocols: ['h2'] });
+    await expect(once(secure, 'secureConnect')).rejects.toThrow('no application protocol');
+    await until(() => door.rows.length > 0, 'a row');
+    expect(door.rows).toMatchObject([
+      { reason: 'protocol-refused', host: 'api.test', detail: 'a protocol other than HTTP/1.1' },
+    ]);
+  });
 });
