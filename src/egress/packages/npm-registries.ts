@@ -66,8 +66,10 @@ function readSettings(): Record<string, unknown> {
   }
   const [warning] = read.warnings;
   if (warning === undefined) return read.config.snapshot;
-  const file = /^Issue while reading "([^"]*)"/.exec(warning)?.[1];
-  throw unavailable('npm', `a file of its configuration cannot be read, got ${quotedText(file ?? 'a file')}`);
+  const [, file = 'a file', variable] =
+    /^Issue while reading "([^"]*)"(?:\. Failed to replace env in config: \$\{([^}]*)\})?/.exec(warning) ?? [];
+  const reason = variable === undefined ? 'cannot be read' : `names the variable ${variable}, which is not set`;
+  throw unavailable('npm', `a file of its configuration ${reason}, got ${quotedText(file)}`);
 }
 
 /** Credentials belong to a registry only if its URL names them; a token for all registries would go to each of them. */

@@ -107,9 +107,10 @@ describe('readNpmRegistries()', () => {
     expect(() => readNpmRegistries()).toThrow(code('packages.unavailable'));
   });
 
-  test('a file that cannot be read fails, and does not leave out the registries of scopes', async () => {
+  test('a file that names a variable without a value fails, and does not leave out the registries of scopes', async () => {
     await write('user', '@a:registry=https://a.test/', '//a.test/:_authToken=${NPM_TOKEN}');
-    expect(() => readNpmRegistries()).toThrow(code('packages.unavailable'));
+    expect(readNpmRegistries).toThrow(code('packages.unavailable'));
+    expect(readNpmRegistries).toThrow(/names the variable NPM_TOKEN, which is not set, got ".*user"\.$/);
   });
 
   test('a token that answers cannot be searched for fails without being shown', async () => {
