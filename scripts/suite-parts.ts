@@ -58,9 +58,9 @@ export const ONLY_IN_ALL: readonly string[] = [
   // A server of buckets.
   'test/library/stores/s3/s3-on-ceph.test.ts',
   'test/cli/skills-add-s3.test.ts',
-  // The clients of a network, which take seconds for each installation or repository, and slow connections.
-  'test/egress/{clients,packages}.test.ts',
-  'test/egress/worker/{network-attacks,network-life}.test.ts',
+  // The clients of a network, which take seconds for each installation or repository, slow connections, and faults.
+  'test/egress/{clients,packages,sandbox-without-network}.test.ts',
+  'test/egress/worker/{answers,network-attacks,network-life,worker-death}.test.ts',
   'test/cli/commands/network-flags.test.ts',
   'test/egress/s3-through-worker.test.ts',
   'test/jobs/network/aws-secret-on-ceph.test.ts',

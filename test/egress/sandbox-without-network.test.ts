@@ -9,7 +9,7 @@ import { cachedRuntime } from '../../src/sandboxes/local/runtime-cache.ts';
 import type { Runner } from '../../src/sandboxes/runner.ts';
 import { ensureRuntime } from '../../src/sandboxes/runtime-bundle.ts';
 import { changedRunner } from '../fixtures/changed-container.ts';
-import { NETWORK_LEVELS, requireNetworkLevel } from '../fixtures/egress/network-levels.ts';
+import { ALL_NETWORK_LEVELS, requireNetworkLevel } from '../fixtures/egress/network-levels.ts';
 import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
 /** Sandboxes that fail when they load a file of the runtime. */
@@ -51,7 +51,7 @@ async function failAt(pattern: RegExp, level: 'namespace' | 'container'): Promis
 const WITH_NETWORK = { network: ['api.test'] };
 const WITH_PACKAGES = { packages: { npm: ['is-odd'] } };
 
-describe.each(NETWORK_LEVELS)('at level %s', (isolation) => {
+describe.each(ALL_NETWORK_LEVELS)('at level %s', (isolation) => {
   test.for([
     ['door', /^network\.cjs$/, { needs: [WITH_NETWORK, WITH_PACKAGES], lacks: [] }],
     ['installer', /^entry-install-packages-\w+\.cjs$/, { needs: [WITH_PACKAGES], lacks: [WITH_NETWORK] }],

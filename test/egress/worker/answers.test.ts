@@ -24,6 +24,12 @@ beforeAll(async () => {
 });
 afterAll(async () => await upstream[Symbol.asyncDispose]());
 
+/** As a resolver in JavaScript may. */
+function rejectsWithout(): Promise<never> {
+  // oxlint-disable-next-line prefer-promise-reject-errors -- the fault itself
+  return Promise.reject();
+}
+
 describe('an answer', () => {
   it('may have any phrase in UTF-8', async () => {
     await using door = await openDoorScene(upstream);
@@ -52,7 +58,7 @@ describe('an answer', () => {
     });
 
   it('is an error of the host if its lookup fails without an error', async () => {
-    await using door = await openDoorScene(upstream, { lookup: async () => await Promise.reject() });
+    await using door = await openDoorScene(upstream, { lookup: rejectsWithout });
     expect(verdict(await door.ask('api.test', { path: '/old' }))).toBe('502');
   });
 });
