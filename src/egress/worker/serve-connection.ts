@@ -89,8 +89,8 @@ export function createConnectionServer({ without, answer, refuse }: ConnectionSe
     const { state, tunnel } = connection;
     connection.waiting += 1;
     response.on('close', () => (connection.waiting -= 1));
-    // Idle connections must leave room for those that wait at the door, so only the first half stays open.
-    if (state.sockets.size * 2 > state.job.limits.connections) response.shouldKeepAlive = false;
+    // Others may wait at the door, so idle connections never take all places.
+    if (state.sockets.size >= state.job.limits.connections) response.shouldKeepAlive = false;
     if (connection.waiting > MOST_WAITING && !without.includes('pipeline')) {
       refuse(state, tunnel, 'too many requests before their answers');
       socket.destroy();
