@@ -12,6 +12,8 @@ import type { EgressRow } from './worker-messages.ts';
 
 /** Interim answers of one request; none is passed on. */
 const MOST_INTERIM = 16;
+/** Milliseconds that the head of an answer waits for its body, or for a fault of it. */
+const HEAD_DELAY_MS = 5;
 
 /** Options of {@link answerHandler}. */
 export interface AnswerRules {
@@ -80,10 +82,10 @@ export function answerHandler(exchange: Exchange, { table, holds, deny }: Answer
       // Undici reads a phrase as UTF-8; as in headers, each character stands for a byte.
       const words = Buffer.from(phrase).toString('latin1');
       response.sendDate = false;
-      // A body that is there already goes into the same packet. Without one, the program must not wait for its first byte.
-      setImmediate(() => {
+      // A body that comes at once goes into the same packet. Without one, the program must not wait for its first byte.
+      setTimeout(() => {
         if (!hasBody && !isOver) response.flushHeaders();
-      });
+      }, HEAD_DELAY_MS);
       if (table === undefined) {
         response.writeHead(status, words, passedHeaders(raw));
         return;
