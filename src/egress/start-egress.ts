@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,9 +22,9 @@ import {
 
 /** Memory of the worker for its objects, in MiB. */
 const HEAP_MIB = 128;
-/** Time between two questions of the watch to the worker. */
 /** Milliseconds that a worker has for its own end. */
 const END_MS = 1_000;
+/** Time between two questions of the watch to the worker. */
 const WATCH_MS = 5_000;
 /** Nothing waits for the answer to a question of the watch. */
 const WATCH_SYNC = 0;
@@ -256,7 +255,8 @@ export function startEgress(options: EgressOptions): Egress {
 
 /** Lets a worker end by itself, so that it is not broken off amid its work. */
 async function endWorker(worker: Worker): Promise<void> {
-  const ended = once(worker, 'exit');
+  // An error of the worker comes before its end, and has its own listener.
+  const ended = new Promise((resolve) => worker.once('exit', resolve));
   worker.ref();
   worker.postMessage({ type: 'close' } satisfies ToWorker, []);
   await withinDeadline<unknown>(ended, { limitMs: END_MS, overdue: () => worker.terminate() });

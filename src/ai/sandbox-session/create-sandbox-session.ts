@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { checkEnv, envSchema, noNul } from '../../jobs/request/job-schema.ts';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 import { DEFAULT_LIMITS } from '../../contracts/jobs/limits.ts';
-import { networkSentences, packageSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
+import { sandboxSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
 import type { Session } from '../../contracts/jobs/session.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { SANDBOX_PORT, type HostedSession, type SandboxPort } from '../../jobs/session/sandbox-port.ts';
@@ -82,7 +82,7 @@ export function createSandboxSession(session: Session, options: SandboxSessionOp
 /** The network up to the sentence on limits, with its first word. Without a network the text is that of earlier versions. */
 function networkText(network: ToldNetwork | undefined): string {
   if (network === undefined) return 'There is no network, nothing can be installed, and memory';
-  return [...networkSentences(network), ...packageSentences(network), 'Memory'].join('\n');
+  return [...sandboxSentences(network), 'Memory'].join('\n');
 }
 
 /** @throws SkillcellError `options.invalid` for an object that no orchestrator has opened */

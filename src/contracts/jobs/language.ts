@@ -28,7 +28,7 @@ export interface LanguageGuide {
 }
 
 /**
- * Replaces the placeholders in the rules of a guide: `{version}` of the interpreter, `{packages}` of the sandbox, and `{except}`, which
+ * Fills in the rules of a guide: `{version}` of the interpreter, `{packages}` of the sandbox, and `{except}`, which
  * points to the job's own packages in the rules that follow. A job without packages of its own leaves it empty.
  */
 export function fillGuideRules(

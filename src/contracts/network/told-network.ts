@@ -54,6 +54,11 @@ export function networkSentences(
   ];
 }
 
+/** Tells a model all of a network: its places, as `networkSentences` does, and then the packages. */
+export function sandboxSentences(network: ToldNetwork, open?: string, closed?: string): string[] {
+  return [...networkSentences(network, open, closed), ...packageSentences(network)];
+}
+
 /** Tells a model which packages its programs find, and whether they can install more. */
 export function packageSentences({ packages, registries }: ToldNetwork): string[] {
   return [

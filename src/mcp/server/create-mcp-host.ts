@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { networkSentences, packageSentences } from '../../contracts/network/told-network.ts';
+import { sandboxSentences } from '../../contracts/network/told-network.ts';
 import { networkOfJobs } from '../../jobs/network/network-port.ts';
 import { createCallAdmission } from './call-admission.ts';
 import { closeSessionTool, openSessionTool } from './tools/session-tools.ts';
@@ -44,14 +44,11 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
   const beginning =
     network === undefined
       ? NO_NETWORK
-      : [
-          ...networkSentences(
-            network,
-            'Runs code in isolated sandboxes whose network is open to these places alone',
-            NO_NETWORK,
-          ),
-          ...packageSentences(network),
-        ].join(' ');
+      : sandboxSentences(
+          network,
+          'Runs code in isolated sandboxes whose network is open to these places alone',
+          NO_NETWORK,
+        ).join(' ');
   const store = createResourceStore(KEPT_BYTES);
   const sessions = createOpenSessions((options) => orchestrator.session(options));
   const state = { settings, store, sessions };

@@ -1,5 +1,5 @@
 import type { ReferenceRow } from '../../contracts/skills/skill.ts';
-import { networkSentences, packageSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
+import { sandboxSentences, type ToldNetwork } from '../../contracts/network/told-network.ts';
 import { compareCodePoints, oneLine } from '../../skills/text/text.ts';
 
 /** The word that marks the block of a decision. */
@@ -54,14 +54,8 @@ Text or program
 }
 
 function withNetwork(network: ToldNetwork): string {
-  return [
-    ...networkSentences(
-      network,
-      'with the input files and a network that is open to these places alone',
-      WITHOUT_NETWORK,
-    ),
-    ...packageSentences(network),
-  ].join(' ');
+  const open = 'with the input files and a network that is open to these places alone';
+  return sandboxSentences(network, open, WITHOUT_NETWORK).join(' ');
 }
 
 /** The first message of a round that chooses skills. */

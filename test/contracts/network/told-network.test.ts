@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkSentences, packageSentences, type ToldNetwork } from '../../../src/contracts/network/told-network.ts';
+import { sandboxSentences, type ToldNetwork } from '../../../src/contracts/network/told-network.ts';
 
 const NONE: ToldNetwork = { allowed: [], secrets: [], registries: [], packages: { npm: [], pypi: [] } };
 
@@ -24,6 +24,5 @@ test.each<[string, Partial<ToldNetwork>, string[]]>([
     ],
   ],
 ])('a model is told of %s', (_what, network, sentences) => {
-  const told = { ...NONE, ...network };
-  expect([...networkSentences(told), ...packageSentences(told)]).toEqual(sentences);
+  expect(sandboxSentences({ ...NONE, ...network })).toEqual(sentences);
 });
