@@ -5,9 +5,11 @@ import type { JobLimits } from '../../../src/contracts/jobs/limits.ts';
 import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
+import { createDockerRunner } from '../../../src/sandboxes/docker/docker-runner.ts';
 import { doorProgram } from '../../attacks/network-program.ts';
 import { attempts, reportOf } from '../../attacks/plainly.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
+import { dockerImage } from '../../fixtures/docker-image.ts';
 import { startUpstream } from '../../fixtures/egress/upstream.ts';
 import { expectedOutput, outputProgram } from '../../fixtures/output/output-programs.ts';
 import { SURROUNDINGS, SURROUNDINGS_JOB } from '../../fixtures/surroundings-program.ts';
@@ -134,8 +136,10 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
     });
     const value = 'sk-test-0123456789';
     const place = `api.test:${upstream.port}`;
+    const { bundle } = await dockerImage();
     await using orchestrator = createOrchestrator({
-      runners: [at.runner],
+      // A runner of its own, which ends with this orchestrator.
+      runners: [createDockerRunner({ host: at.engine.host, bundle, kernelRuntime: KERNEL_RUNTIME })],
       network: { ...upstream.network([place]), secrets: { TOKEN: { value, hosts: [place] } } },
     });
     const code = doorProgram({
