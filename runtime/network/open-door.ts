@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { CONNECTION_WINDOW, type Channel } from '../../src/protocol/channel/channel.ts';
+import { CONNECTION_PACE, type Channel } from '../../src/protocol/channel/channel.ts';
 import { joinSocket, type JoinedSocket } from '../../src/protocol/connections/join-socket.ts';
 import type { HostMessage, SandboxMessage } from '../../src/protocol/messages/messages.ts';
 
@@ -33,7 +33,7 @@ export async function openDoor({ channel, port, connections }: DoorOptions): Pro
   const send = (message: SandboxMessage): void => channel.send(message);
 
   const admit = (socket: Socket): void => {
-    const writer = channel.openStream(CONNECTION_WINDOW);
+    const writer = channel.openStream(CONNECTION_PACE);
     const { number } = writer;
     send({ type: 'connection', stream: number });
     const joined = joinSocket(socket, writer, {
@@ -71,7 +71,7 @@ export async function openDoor({ channel, port, connections }: DoorOptions): Pro
     take(message) {
       const joined = open.get(message.of);
       if (message.type === 'connection' && joined !== undefined)
-        channel.receive(message.stream, joined.reader, CONNECTION_WINDOW);
+        channel.receive(message.stream, joined.reader, CONNECTION_PACE);
       // The connection may have ended here in the meantime.
       else joined?.reset();
     },

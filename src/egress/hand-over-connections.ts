@@ -1,4 +1,4 @@
-import { CONNECTION_WINDOW, type Channel } from '../protocol/channel/channel.ts';
+import { CONNECTION_PACE, type Channel } from '../protocol/channel/channel.ts';
 import { joinSocket, type JoinedSocket } from '../protocol/connections/join-socket.ts';
 import type { HostMessage, SandboxMessage } from '../protocol/messages/messages.ts';
 import type { JobEgress } from './start-egress.ts';
@@ -27,14 +27,14 @@ export function handOverConnections(
       const of = message.stream;
       if (open.size >= most) throw new Error(`more connections than ${most}`);
       const socket = egress.connect();
-      const writer = channel.openStream(CONNECTION_WINDOW);
+      const writer = channel.openStream(CONNECTION_PACE);
       const joined = joinSocket(socket, writer, {
         onReset: () => send({ type: 'reset', of }),
         onOver: () => open.delete(of),
         breakOff: () => socket.destroy(),
       });
       // Refuses a number that is not new, before anything is answered.
-      channel.receive(of, joined.reader, CONNECTION_WINDOW);
+      channel.receive(of, joined.reader, CONNECTION_PACE);
       open.set(of, joined);
       send({ type: 'connection', of, stream: writer.number });
     },

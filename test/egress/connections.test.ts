@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { CONNECTION_WINDOW } from '../../src/protocol/channel/channel.ts';
+import { CONNECTION_PACE, CONNECTION_WINDOW } from '../../src/protocol/channel/channel.ts';
+import { FRAME_KIND } from '../../src/protocol/channel/frame.ts';
 import { handOver, joinDoor } from '../fixtures/egress/joined-door.ts';
 import { until } from '../fixtures/until.ts';
 import { duplexPair, openEnd } from '../protocol/channel-pair.ts';
+import { frameBytes } from '../protocol/frame-bytes.ts';
 
 const echo = (socket: Socket): void => void socket.pipe(socket);
 
@@ -85,24 +87,28 @@ const BREACHES: readonly (readonly [string, (sandbox: ReturnType<typeof openEnd>
     'a connection beyond the number at once',
     ({ channel }) => {
       for (let count = 0; count < 33; count += 1)
-        channel.send({ type: 'connection', stream: channel.openStream(CONNECTION_WINDOW).number });
+        channel.send({ type: 'connection', stream: channel.openStream(CONNECTION_PACE).number });
     },
   ],
   [
     'a connection with a number that was used',
     ({ channel }) => {
-      const { number } = channel.openStream(CONNECTION_WINDOW);
+      const { number } = channel.openStream(CONNECTION_PACE);
       channel.send({ type: 'connection', stream: number });
       channel.send({ type: 'connection', stream: number });
     },
   ],
   [
     'more bytes than the window',
-    async ({ channel }) => {
-      // A window of its own: the host grants less.
-      const writer = channel.openStream(16 * CONNECTION_WINDOW);
-      channel.send({ type: 'connection', stream: writer.number });
-      await writer.write(Buffer.alloc(2 * CONNECTION_WINDOW));
+    async ({ channel, duplex }) => {
+      const { number } = channel.openStream(CONNECTION_PACE);
+      channel.send({ type: 'connection', stream: number });
+      // After the message is sent, and before the socket of the host is refused and drops all bytes.
+      await new Promise((resolve) => process.nextTick(resolve));
+      // A channel of ours would wait for credit, and refuse credit that it did not use.
+      duplex.removeAllListeners('data').resume();
+      const full = frameBytes(FRAME_KIND.data, 0, number, Buffer.alloc(CONNECTION_WINDOW));
+      duplex.write(Buffer.concat([full, full]));
     },
   ],
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
-import { createChannel, type Channel, type StreamReader } from '../../src/protocol/channel/channel.ts';
+import { CONNECTION_PACE, createChannel, type Channel, type StreamReader } from '../../src/protocol/channel/channel.ts';
 import { createFrameDecoder, type Frame } from '../../src/protocol/channel/frame.ts';
 import { readSandboxCall, sandboxMessageSchema } from '../../src/protocol/messages/message-schema.ts';
 import { packCall } from '../../src/protocol/channel/packed-call.ts';
@@ -36,15 +36,17 @@ async function talk(random: SeededRandom): Promise<void> {
     await Promise.all(
       Array.from({ length: random.between(1, 8) }, async () => {
         expected += 1;
-        const writer = channel.openStream();
+        const pace = random.pick([undefined, CONNECTION_PACE]);
+        const writer = channel.openStream(pace);
         const chunks: Buffer[] = [];
-        other?.receive(writer.number, {
+        const reader: StreamReader = {
           data(chunk) {
             arrived[side]?.set(writer.number, [...(arrived[side].get(writer.number) ?? []), Buffer.from(chunk)]);
             return slowness === 0 ? undefined : settled(slowness);
           },
           end: () => void (over += 1),
-        });
+        };
+        other?.receive(writer.number, reader, pace);
         for (let round = random.between(0, 4); round > 0; round -= 1) {
           const chunk = someBytes(random, random.pick([0, 1, 1_000, 70_000, 300_000]));
           chunks.push(chunk);
@@ -88,7 +90,7 @@ async function recorded(random: SeededRandom): Promise<{ bytes: Buffer; sent: St
   const channel = createChannel(duplex, { onMessage: () => undefined, onClose: () => undefined });
   const sent: Streams = new Map();
   const send = (message: SandboxMessage): void => channel.send(message);
-  send({ type: 'ready', protocol: 4 });
+  send({ type: 'ready', protocol: 5 });
   const write = async (count: number, announce: (numbers: number[]) => void): Promise<void> => {
     const writers = Array.from({ length: count }, () => channel.openStream());
     announce(writers.map(({ number }) => number));

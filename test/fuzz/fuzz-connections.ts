@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
-import { CONNECTION_WINDOW } from '../../src/protocol/channel/channel.ts';
+import { CONNECTION_PACE } from '../../src/protocol/channel/channel.ts';
 import { sandboxMessageSchema } from '../../src/protocol/messages/message-schema.ts';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { handOver, joinDoor } from '../fixtures/egress/joined-door.ts';
@@ -56,7 +56,9 @@ async function breach(random: SeededRandom): Promise<void> {
   const take = handOver(host.channel, random.pick([1, 4, 32]));
   const { channel } = openEnd(inner);
   for (let step = random.between(1, 12); step > 0; step -= 1) {
-    const writer = channel.openStream(random.pick([CONNECTION_WINDOW, 2 * CONNECTION_WINDOW]));
+    const writer = channel.openStream(
+      random.pick([CONNECTION_PACE, { window: 2 * CONNECTION_PACE.window, shared: true }]),
+    );
     const number = random.pick([writer.number, writer.number, writer.number, 1, 0, -1, 2 ** 32, 'a']);
     const kind = random.between(0, 3);
     if (kind <= 1) channel.send({ type: 'connection', stream: number });

@@ -272,7 +272,7 @@ function speak(duplex: ReturnType<typeof duplexPair>[1], script: Script): void {
     onMessage: (message) => take(message as HostMessage),
     onClose: () => duplex.destroy(),
   });
-  channel.send({ type: 'ready', protocol: 4 });
+  channel.send({ type: 'ready', protocol: 5 });
 }
 
 /** Replacements of a message: the message twice, no message, another message, or the message with other fields. */
@@ -295,7 +295,7 @@ const STRAYS: [Record<string, unknown>, ...Record<string, unknown>[]] = [
   { type: 'artifacts', stream: 903 },
   { type: 'skills', skills: { active: ['a'], digest: null, instructionSha256: null } },
   { type: 'rehearsed' },
-  { type: 'ready', protocol: 4 },
+  { type: 'ready', protocol: 5 },
 ];
 
 function someField(random: SeededRandom): unknown {

@@ -3,6 +3,7 @@ import { Duplex, PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { STREAM_WINDOW, type StreamReader } from '../../src/protocol/channel/channel.ts';
 import {
+  ALL_SHARED,
   createFrameDecoder,
   FLAG_END,
   FLAG_MORE,
@@ -12,7 +13,7 @@ import {
 } from '../../src/protocol/channel/frame.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { duplexPair, openEnd, type ChannelEnd } from './channel-pair.ts';
-import { frameBytes } from './frame-bytes.ts';
+import { creditBytes as credit, frameBytes } from './frame-bytes.ts';
 import { until } from '../fixtures/until.ts';
 
 /** A channel whose other side is raw bytes. */
@@ -27,11 +28,6 @@ function rawEnd(options: Parameters<typeof openEnd>[1] = {}): { end: ChannelEnd;
 const message = (text: string, flags = 0): Buffer => frameBytes(FRAME_KIND.message, flags, 0, Buffer.from(text));
 const data = (stream: number, payload: Uint8Array, flags = 0): Buffer =>
   frameBytes(FRAME_KIND.data, flags, stream, payload);
-const credit = (stream: number, amount: number): Buffer => {
-  const payload = Buffer.alloc(4);
-  payload.writeUInt32LE(amount);
-  return frameBytes(FRAME_KIND.credit, 0, stream, payload);
-};
 
 /** Records the writes of a channel, one entry per system call. */
 class CountedWrites extends Duplex {
@@ -377,6 +373,7 @@ describe('a channel', () => {
 
     it('unused credit, credit of a wrong size or for an unknown stream ends the channel; for an ended stream it is ignored', async () => {
       expect((await endedBy(credit(9, 1))).error?.message).toContain('got 9');
+      expect((await endedBy(credit(ALL_SHARED, 1))).error?.message).toContain('more than was sent');
       const { end, push } = rawEnd();
       end.channel.openStream().end();
       end.channel.openStream();

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { FRAME_HEADER_BYTES } from '../../src/protocol/channel/frame.ts';
+import { FRAME_HEADER_BYTES, FRAME_KIND } from '../../src/protocol/channel/frame.ts';
 
 /** The bytes of a frame, with a claimed length that may be false. */
 export function frameBytes(
@@ -15,4 +15,11 @@ export function frameBytes(
   header[5] = flags;
   header.writeUInt32LE(stream, 6);
   return Buffer.concat([header, payload]);
+}
+
+/** The bytes of a frame that grants credit. */
+export function creditBytes(stream: number, amount: number): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32LE(amount, 0);
+  return frameBytes(FRAME_KIND.credit, 0, stream, payload);
 }

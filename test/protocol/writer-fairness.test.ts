@@ -1,7 +1,9 @@
 import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { STREAM_WINDOW } from '../../src/protocol/channel/channel.ts';
+import { SHARED_WINDOW } from '../../src/protocol/channel/byte-stream.ts';
+import { CONNECTION_PACE, STREAM_WINDOW } from '../../src/protocol/channel/channel.ts';
 import {
+  ALL_SHARED,
   createFrameDecoder,
   FLAG_END,
   FRAME_HEADER_BYTES,
@@ -10,7 +12,7 @@ import {
   type Frame,
 } from '../../src/protocol/channel/frame.ts';
 import { duplexPair, openEnd } from './channel-pair.ts';
-import { frameBytes } from './frame-bytes.ts';
+import { creditBytes, frameBytes } from './frame-bytes.ts';
 
 const HANDED = 256 * 1024;
 const TURN = 64 * 1024;
@@ -89,6 +91,29 @@ describe('the writer of a channel', () => {
     expect(Math.max(...spread)).toBeLessThanOrEqual(HANDED + TURN);
   });
 
+  it('sends the bytes of all connections within one window, as fast as they arrive, and other streams beside them', async () => {
+    const socket = new StuckSocket();
+    const { channel } = openEnd(socket);
+    const all = 32 * 40_000;
+    for (let count = 0; count < 32; count += 1) void channel.openStream(CONNECTION_PACE).write(Buffer.alloc(40_000));
+    void channel.openStream().write(Buffer.of(1));
+    const sums = (frames: Frame[]): [number, number] => [
+      frames.reduce((sum, { stream, payload }) => sum + (stream <= 32 ? payload.length : 0), 0),
+      frames.filter(({ stream }) => stream === 33).length,
+    ];
+    expect(sums(await drained(socket))).toEqual([SHARED_WINDOW, 1]);
+    for (let arrived = SHARED_WINDOW; arrived < all; arrived += 10_000) {
+      socket.push(creditBytes(ALL_SHARED, 10_000));
+      const most = Math.min(arrived + 10_000, all);
+      while (sums(socket.frames())[0] < most) await settled();
+      await settled();
+      expect(sums(socket.frames())).toEqual([most, 1]);
+    }
+    channel.send({ not: 'delayed' });
+    await settled();
+    expect(socket.frames().at(-1)?.kind).toBe(FRAME_KIND.message);
+  });
+
   it('sends the last message after all pending bytes of streams, also if they wait for credit', async () => {
     const socket = new StuckSocket();
     const { channel } = openEnd(socket);
@@ -97,9 +122,7 @@ describe('the writer of a channel', () => {
     channel.sendLast({ last: true });
     const early = await drained(socket);
     expect(early.some(({ kind }) => kind === FRAME_KIND.message)).toBe(false);
-    const credit = Buffer.alloc(4);
-    credit.writeUInt32LE(10);
-    socket.push(frameBytes(FRAME_KIND.credit, 0, 1, credit));
+    socket.push(creditBytes(1, 10));
     while (socket.frames().length < early.length + 3) await settled();
     expect(
       socket

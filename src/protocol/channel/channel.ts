@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { parseBoundedJson } from './bounded-json.ts';
-import type { StreamReader, StreamWriter } from './byte-stream.ts';
+import type { StreamPace, StreamReader, StreamWriter } from './byte-stream.ts';
 import { createFrameDecoder, FLAG_MORE, type Frame, FRAME_KIND, FrameError, MAX_FRAME_PAYLOAD } from './frame.ts';
 import { createFrameWriter, type FrameWriter, type Urgency } from './frame-writer.ts';
 import { isPacked } from './packed-call.ts';
@@ -11,9 +11,11 @@ import { createSentStreams } from './sent-streams.ts';
 const ONE_FRAME_CHARACTERS = Math.floor(MAX_FRAME_PAYLOAD / 3);
 
 export {
+  CONNECTION_PACE,
   CONNECTION_WINDOW,
   STREAM_WINDOW,
   type ByteWriter,
+  type StreamPace,
   type StreamReader,
   type StreamWriter,
 } from './byte-stream.ts';
@@ -45,11 +47,11 @@ export interface Channel {
   /**
    * Opens a stream. A message must announce its number before its first byte is written.
    *
-   * @param window the same number of bytes as on the side that receives it. @default STREAM_WINDOW
+   * @param pace the same as on the side that receives it. @default STREAM_PACE
    */
-  openStream(window?: number): StreamWriter;
+  openStream(pace?: StreamPace): StreamWriter;
   /** Reads a stream that the other side has announced. @throws {FrameError} if the number is not new */
-  receive(stream: number, reader: StreamReader, window?: number): void;
+  receive(stream: number, reader: StreamReader, pace?: StreamPace): void;
   /** Ends the channel after it has passed all written bytes to the system. */
   close(): void;
   /** Bytes that wait in this process until the other side reads. */
@@ -104,8 +106,8 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
     sendPacked: (bytes) => writeMessage(frames, bytes, 'now'),
     sendEvent: (message) => writeMessage(frames, JSON.stringify(message), 'event'),
     sendLast: (message) => writeMessage(frames, JSON.stringify(message), 'last'),
-    openStream: (window) => sent.open(window),
-    receive: (stream, reader, window) => received.expect(stream, reader, window),
+    openStream: (pace) => sent.open(pace),
+    receive: (stream, reader, pace) => received.expect(stream, reader, pace),
     close() {
       frames.flush();
       shut();

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { FLAG_END, FRAME_KIND, frameHeader } from './frame.ts';
+import { SHARED_WINDOW, type StreamPace } from './byte-stream.ts';
+import { FLAG_END, FRAME_KIND, FrameError, frameHeader } from './frame.ts';
 import { createGatheredFrames } from './gathered-frames.ts';
 
 /** How long an event may wait for another frame. */
@@ -15,8 +16,7 @@ export type Urgency = 'now' | 'event' | 'last';
 /** One outgoing stream in the queue: its pending bytes and its credit. */
 export interface Lane {
   readonly stream: number;
-  /** Most bytes under way. */
-  readonly window: number;
+  readonly pace: StreamPace;
   /** Bytes that the other side accepts. */
   credit: number;
   /** The pending chunk, and the callback after it is sent. */
@@ -33,6 +33,8 @@ export interface FrameWriter {
   control(kind: number, flags: number, stream: number, payload: string | Uint8Array, urgency?: Urgency): void;
   /** Reports that a lane has more bytes to send, or more credit. */
   offer(lane: Lane): void;
+  /** Takes credit for the streams of a shared pace. Throws a {@link FrameError} if it is for more than was sent. */
+  takeShared(bytes: number): void;
   /** Passes the written frames to the system. */
   flush(): void;
   /** Drops all further frames. */
@@ -49,6 +51,7 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
   const loaded = new Set<Lane>();
   let last: { kind: number; flags: number; stream: number; payload: string | Uint8Array }[] = [];
   const gathered = createGatheredFrames(duplex);
+  let sharedCredit = SHARED_WINDOW;
   let stopped = false;
   let corked = false;
   let flushing = false;
@@ -79,8 +82,9 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
       put(FRAME_KIND.data, FLAG_END, lane.stream, new Uint8Array(0));
       return lane.ended();
     }
-    const size = Math.min(lane.credit, TURN_BYTES, chunk.length);
+    const size = Math.min(lane.credit, TURN_BYTES, chunk.length, lane.pace.shared ? sharedCredit : chunk.length);
     lane.credit -= size;
+    if (lane.pace.shared) sharedCredit -= size;
     put(FRAME_KIND.data, 0, lane.stream, chunk.subarray(0, size));
     if (size < chunk.length) {
       lane.chunk = chunk.subarray(size);
@@ -98,6 +102,7 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
   const pump = (): void => {
     for (const lane of ready) {
       if (backlog() >= HANDED_BYTES) return;
+      if (lane.pace.shared && lane.chunk !== undefined && sharedCredit === 0) continue;
       turn(lane);
     }
   };
@@ -144,6 +149,11 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
       ready.add(lane);
       // The only lane need not wait for the end of the tick: its small chunks then leave together.
       if (alone) pump();
+      flushSoon();
+    },
+    takeShared(bytes) {
+      sharedCredit += bytes;
+      if (sharedCredit > SHARED_WINDOW) throw new FrameError('Cannot take credit: more than was sent.');
       flushSoon();
     },
     stop() {

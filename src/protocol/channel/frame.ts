@@ -12,6 +12,8 @@ export const MAX_FRAME_PAYLOAD: number = 256 * 1024;
 /** Bytes of the header. */
 export const FRAME_HEADER_BYTES = 10;
 
+/** In the place of a stream number on a credit frame: all streams of a shared pace. */
+export const ALL_SHARED = 0;
 /** Highest stream number. */
 export const MAX_STREAM: number = 2 ** 32 - 1;
 

@@ -1,11 +1,11 @@
-import { STREAM_WINDOW, type StreamWriter } from './byte-stream.ts';
-import { FrameError, MAX_STREAM, type Frame } from './frame.ts';
+import { STREAM_PACE, type StreamPace, type StreamWriter } from './byte-stream.ts';
+import { ALL_SHARED, FrameError, MAX_STREAM, type Frame } from './frame.ts';
 import type { FrameWriter, Lane } from './frame-writer.ts';
 
 /** The streams that this side sends, each within its granted credit. */
 export interface SentStreams {
   /** Opens the next stream. A message must announce it before its first byte is written. */
-  open(window?: number): StreamWriter;
+  open(pace?: StreamPace): StreamWriter;
   /** Takes a credit frame. Throws a {@link FrameError} if it violates the protocol. */
   takeCredit(frame: Frame): void;
   /** Resolves all pending writes after the end of the channel. */
@@ -19,7 +19,7 @@ export function createSentStreams(frames: FrameWriter): SentStreams {
   let released = false;
 
   return {
-    open(window = STREAM_WINDOW) {
+    open(pace = STREAM_PACE) {
       if (lastNumber === MAX_STREAM) throw new FrameError(`Cannot open a stream: the channel has had ${MAX_STREAM}.`);
       lastNumber += 1;
       const stream = lastNumber;
@@ -28,7 +28,7 @@ export function createSentStreams(frames: FrameWriter): SentStreams {
         open.delete(stream);
         onSent?.();
       };
-      const given = { stream, window, credit: window };
+      const given = { stream, pace, credit: pace.window };
       const lane: Lane = { ...given, chunk: undefined, taken: undefined, ending: false, ended };
       open.set(stream, lane);
       return {
@@ -52,11 +52,12 @@ export function createSentStreams(frames: FrameWriter): SentStreams {
     },
     takeCredit({ stream, payload }) {
       if (payload.length !== 4) throw new FrameError('Cannot take credit: its payload is not 4 bytes.');
+      if (stream === ALL_SHARED) return frames.takeShared(payload.readUInt32LE(0));
       if (stream > lastNumber) throw new FrameError(`Cannot take credit: unknown stream, got ${stream}.`);
       const lane = open.get(stream);
       if (lane === undefined) return;
       lane.credit += payload.readUInt32LE(0);
-      if (lane.credit > lane.window) throw new FrameError('Cannot take credit: more than was sent.');
+      if (lane.credit > lane.pace.window) throw new FrameError('Cannot take credit: more than was sent.');
       frames.offer(lane);
     },
     release() {

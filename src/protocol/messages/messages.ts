@@ -16,7 +16,7 @@ import type { SessionReply, SessionRequest } from './session-messages.ts';
 import type { BytesPlace } from './value-bytes.ts';
 
 /** Version of the messages; both ends must have the same. */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** Most attempts of one job. */
 export const MAX_ATTEMPTS = 64;
