@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { OWN_HOSTS } from '../../src/contracts/network/own-hosts.ts';
 import type { SandboxNetwork } from '../../src/contracts/jobs/globals.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
@@ -17,8 +18,6 @@ const CERTIFICATE_VARIABLES = [
   'CARGO_HTTP_CAINFO',
   'AWS_CA_BUNDLE',
 ];
-/** A program reaches its own servers directly. */
-const OWN_HOSTS = 'localhost,127.0.0.1,::1';
 
 /** The file with the certificate of the authority: beside the skills, where user code can read and not write. */
 export function authorityFile({ skills }: SandboxLayout): string {
@@ -38,7 +37,7 @@ export function networkVariables(network: SandboxNetwork | undefined, layout: Sa
   return {
     ...both('http_proxy', door),
     ...both('https_proxy', door),
-    ...both('no_proxy', OWN_HOSTS),
+    ...both('no_proxy', OWN_HOSTS.join(',')),
     NODE_USE_ENV_PROXY: '1',
     ...Object.fromEntries(CERTIFICATE_VARIABLES.map((name) => [name, file])),
     ...(network.npmrc === undefined ? {} : { npm_config_userconfig: npmrcFile(layout) }),

@@ -5,7 +5,7 @@ import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { NetworkOptions } from '../../src/contracts/network/network-options.ts';
 import type { NetworkRow } from '../../src/contracts/network/result-network.ts';
 import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
-import { seededRandom, type SeededRandom } from '../chaos/seeded-random.ts';
+import { seededRandom, shuffled, type SeededRandom } from '../chaos/seeded-random.ts';
 import { startUpstream, type Upstream } from '../fixtures/egress/upstream.ts';
 import { until } from '../fixtures/until.ts';
 import { sandboxProcesses } from './leftovers.ts';
@@ -579,11 +579,6 @@ function tenantJobs(random: SeededRandom, tenants: readonly string[], each: numb
     waitMs: random.between(0, 30),
     before: random.pick(['nothing', 'a turn', 'an end']),
   }));
-}
-
-function shuffled<T>(random: SeededRandom, given: readonly T[]): T[] {
-  const left = [...given];
-  return given.flatMap(() => left.splice(random.between(0, left.length - 1), 1));
 }
 
 /** Draws random numbers, and names their seed if the body fails. `SKILLCELL_SEED` repeats them. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Skill } from '../../src/contracts/skills/skill.ts';
 import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { chooseVersions, type VersionRequest } from '../../src/library/snapshot/choose-versions.ts';
+import { seededRandom, shuffled } from '../chaos/seeded-random.ts';
 
 /** A skill with only the fields that matter for versions. */
 const skill = (id: string, version: string, imports: string[] = []): Skill =>
@@ -60,27 +61,28 @@ describe('chooseVersions()', () => {
   });
 
   it('chooses the same versions for any order of skills, requests and imports', () => {
-    const random = seeded(7);
+    const random = seededRandom(7);
+    const inTen = (count: number): boolean => random.between(1, 10) <= count;
     const seen = new Map<string, number>();
     for (let round = 0; round < 150; round += 1) {
       const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `custom.${name}`);
-      const ranges = ['', '@^1', '@^2', '@>=1', '@<2', '@^3'];
+      const ranges = ['', '@^1', '@^2', '@>=1', '@<2', '@^3'] as const;
       const versions = names.map((id): [string, Skill[]] => [
         id,
         ['1.0.0', '2.0.0', '3.0.0']
-          .filter(() => random() < 0.7)
+          .filter(() => inTen(7))
           .map((version) =>
             skill(
               id,
               version,
-              names.filter(() => random() < 0.4).map((other) => `${other}${pick(ranges, random)}`),
+              names.filter(() => inTen(4)).map((other) => `${other}${random.pick(ranges)}`),
             ),
           ),
       ]);
-      const ids = names.filter(() => random() < 0.5);
+      const ids = names.filter(() => inTen(5));
       const demands = names
-        .filter(() => random() < 0.2)
-        .map((id) => ({ id, range: pick(['^1', '<3', '^2'], random), by: 'the request' }));
+        .filter(() => inTen(2))
+        .map((id) => ({ id, range: random.pick(['^1', '<3', '^2']), by: 'the request' }));
       const skillsOf = (order: <Item>(items: readonly Item[]) => Item[]): VersionRequest => ({
         ids: order(ids),
         demands: order(demands),
@@ -97,30 +99,10 @@ describe('chooseVersions()', () => {
       const kind = typeof first === 'string' ? first : 'chosen';
       seen.set(kind, (seen.get(kind) ?? 0) + 1);
       for (let turn = 0; turn < 6; turn += 1)
-        expect(outcome(skillsOf((items) => shuffled(items, random))), `round ${round}`).toEqual(first);
+        expect(outcome(skillsOf((items) => shuffled(random, items))), `round ${round}`).toEqual(first);
     }
     expect(seen.get('chosen')).toBeGreaterThan(20);
     expect(seen.get('skills.version-unmet')).toBeGreaterThan(20);
     expect(seen.size).toBe(2);
   });
 });
-
-function pick<Item>(items: readonly Item[], random: () => number): Item {
-  return items[Math.floor(random() * items.length)] as Item;
-}
-
-function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
-  return items
-    .map((item) => ({ item, at: random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ item }) => item);
-}
-
-/** Random numbers from 0 to 1, fixed by a seed. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

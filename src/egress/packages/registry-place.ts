@@ -1,4 +1,5 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { isOwnHost } from '../../contracts/network/own-hosts.ts';
 import { canonicalHost } from '../rules/canonical-host.ts';
 import { DEFAULT_PORTS } from '../rules/checked-rule.ts';
 import { normalPath } from '../rules/normal-path.ts';
@@ -24,6 +25,8 @@ export function readRegistryUrl(kind: RegistryKind, text: string): { place: Name
   const port = url.port === '' ? DEFAULT_PORTS[scheme] : Number(url.port);
   const path = normalPath(url.pathname.endsWith('/') ? url.pathname : `${url.pathname}/`);
   const shown = `${scheme}://${url.host}${path}`;
+  if (isOwnHost(host))
+    throw unavailable(kind, `a program finds its own sandbox there; give the registry another host name, got ${shown}`);
   if (targetAmbiguity(path) !== undefined) throw unavailable(kind, `its path can be read in two ways, got ${shown}`);
   const credentials = basicOf(kind, url, shown);
   return { place: { scheme, host, port, path, ...(scheme === 'https' ? { credentials } : {}) }, url: shown };

@@ -7,6 +7,8 @@ import type {
   NetworkSecret,
   PackageOptions,
 } from '../../contracts/network/network-options.ts';
+import type { NetworkRule } from '../../contracts/network/network-rule.ts';
+import { isOwnHost } from '../../contracts/network/own-hosts.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { isNamePattern } from '../../egress/packages/package-names.ts';
@@ -124,7 +126,7 @@ export function networkSettings(options: NetworkOptions): NetworkSettings {
     return [key, { source, hosts: rules, header: header.toLowerCase(), variable }];
   };
   return {
-    allow: allow.map(parseNetworkRule),
+    allow: allow.map(allowedRule),
     secrets: new Map(Object.entries(secrets).map(read)),
     packages: { npm: [], pypi: [], ...packages },
     allowPrivate,
@@ -133,6 +135,14 @@ export function networkSettings(options: NetworkOptions): NetworkSettings {
     upstreamProxy,
     audit,
   };
+}
+
+/** @throws SkillcellError `network.rule-invalid`, also for a host that no request of a job can reach */
+function allowedRule(given: NetworkRule | string): CheckedRule {
+  const rule = parseNetworkRule(given);
+  if (!isOwnHost(rule.host)) return rule;
+  const message = `Cannot use the network rule: a program finds its own sandbox at ${quotedText(rule.host)}; give the service another host name.`;
+  throw new SkillcellError('network.rule-invalid', message);
 }
 
 /** A host of a secret: it gets the value whatever the method and the path, and only over TLS. */

@@ -113,6 +113,13 @@ describe('readNpmRegistries()', () => {
     expect(readNpmRegistries).toThrow(/names the variable NPM_TOKEN, which is not set, got ".*user"\.$/);
   });
 
+  test('a registry at the host of a sandbox itself fails with a reason', async () => {
+    for (const host of ['localhost:4873', '127.0.0.1', '[::1]:80', 'npm.localhost']) {
+      await write('user', `registry=http://${host}/`);
+      expect(readNpmRegistries).toThrow(/finds its own sandbox there; give the registry another host name, got http:/);
+    }
+  });
+
   test('a token that answers cannot be searched for fails without being shown', async () => {
     await write('user', '//registry.npmjs.org/:_authToken=short');
     expect(() => readNpmRegistries()).toThrow(/fewer than 8 bytes/);
