@@ -23,14 +23,16 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/mcp/conformance.test.ts',
   'test/mcp/clients.test.ts',
   'test/mcp/client/servers.test.ts',
+  'test/backend/pdf/read-pdf.test.ts',
   'test/ai/sandbox-session.test.ts',
   // The installation and set-up of a user, and the output of the examples.
   'test/e2e/{example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
-  // All types of the library, which the compiler reads.
-  'test/scripts/documented-options.test.ts',
+  // All types of the library, which the compiler reads, and programs of this repository.
+  'test/scripts/{build-runtime,closing-line-reporter,documented-options}.test.ts',
   // Every feature again, at each level, for another user or in another language.
   'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
   'test/cli/commands/eval.test.ts',
+  'test/runtime/languages/script-requirements.test.ts',
   'test/sandboxes/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
   'test/jobs/tracing/spans.test.ts',
   // Images, runtimes, addresses and faults of an engine.
@@ -46,7 +48,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/library/{lock/two-writers,search/kept-index}.test.ts',
   'test/sandboxes/local/runtime-cache.test.ts',
   'test/cli/unusable-places.test.ts',
-  'test/library/stores/git/{git-cache,git-network,hostile-repository,odd-repository}.test.ts',
+  'test/library/stores/git/{git-cache,git-network,git-token,hostile-repository,odd-repository}.test.ts',
   // Hostile programs and sandboxes: too much memory, closed folders, ends that never come, forged messages.
   'test/jobs/{prepare/closed-folders,supply/concurrency,run/hostile-entry,run/memory,run/process-end}.test.ts',
   'test/jobs/session/{hostile-session,interrupts,odd-workspace,resume,session-life}.test.ts',

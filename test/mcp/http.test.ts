@@ -5,6 +5,7 @@ import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { startMcpClient } from '../fixtures/mcp-clients/mcp-client.ts';
 import { levelFlags, type McpHttpServer, startMcpServer, TOKEN } from '../fixtures/mcp-server.ts';
 import { forgetPeak, peakMemory } from '../fixtures/peak-memory.ts';
+import { share } from '../fixtures/share.ts';
 import { until } from '../fixtures/until.ts';
 
 const MIB = 1024 * 1024;
@@ -144,7 +145,7 @@ describe('a server over HTTP', () => {
     expect(await idOf({ ...PING, id: [1], params: [] })).toBe(null);
   });
 
-  it('does not grow by requests, with the token or without', async () => {
+  it.each(share([], ['with the token or without']))('does not grow by requests, %s', async () => {
     const { pid = 0 } = server.process;
     const body = Buffer.alloc(3 * MIB, '[1],');
     // The memory for as many requests at once is no growth.
@@ -167,7 +168,7 @@ describe('a server over HTTP', () => {
     expect((await ask({})).status).toBe(200);
   });
 
-  it('serves clients side by side, each its own jobs', async () => {
+  it.each(share([], ['each its own jobs']))('serves clients side by side, %s', async () => {
     await using first = startMcpClient('v1');
     await using second = startMcpClient('v2, newest revision');
     await Promise.all([first, second].map((client) => client.connect({ url: server.url, token: TOKEN })));
