@@ -56,7 +56,7 @@ export interface NetworkOptions {
   secrets?: Record<string, NetworkSecret>;
   /** Packages that jobs may ask for. @default none */
   packages?: PackageOptions;
-  /** File with further certificates that hosts may have, in PEM. */
+  /** File with further certificates that hosts and `upstreamProxy` may have, in PEM. */
   caFile?: string;
   /** Hosts and ranges that are not public and may be reached, as in docs/web-sources.md. */
   allowPrivate?: string[];

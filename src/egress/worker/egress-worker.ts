@@ -154,9 +154,10 @@ async function openAgent(
   const trusted = isUsual ? undefined : [...(authorities ?? rootCertificates), ...further];
   if (upstreamProxy !== undefined) {
     const { ProxyAgent } = await import('undici');
-    const requestTls = trusted === undefined ? {} : { requestTls: { ca: trusted } };
+    const own = { ca: trusted };
+    const tls = trusted === undefined ? {} : { requestTls: own, proxyTls: own };
     const limits = { maxHeaderSize: HEADER_BYTES, headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS };
-    return new ProxyAgent({ uri: upstreamProxy, proxyTunnel: true, ...requestTls, ...limits });
+    return new ProxyAgent({ uri: upstreamProxy, proxyTunnel: true, ...tls, ...limits });
   }
   // Its gates among ours are those with the names of its checks.
   const checks = without as readonly OutgoingCheck[];
