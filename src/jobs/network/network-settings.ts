@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import type {
   AwsKeys,
@@ -137,10 +138,14 @@ export function networkSettings(options: NetworkOptions): NetworkSettings {
   };
 }
 
-/** @throws SkillcellError `network.rule-invalid`, also for a host that no request of a job can reach */
+/**
+ * Refuses `localhost`, where a program finds its own servers. By its address a program reaches this host, if it names the proxy itself.
+ *
+ * @throws SkillcellError `network.rule-invalid`
+ */
 function allowedRule(given: NetworkRule | string): CheckedRule {
   const rule = parseNetworkRule(given);
-  if (!isOwnHost(rule.host)) return rule;
+  if (!isOwnHost(rule.host) || isIP(rule.host) !== 0) return rule;
   const message = `Cannot use the network rule: a program finds its own sandbox at ${quotedText(rule.host)}; give the service another host name.`;
   throw new SkillcellError('network.rule-invalid', message);
 }
