@@ -4,6 +4,7 @@ import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { createTriggerSession } from '../../../src/skills/index.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
+import { IS_SAMPLE } from '../../fixtures/share.ts';
 import { programAnswer, scriptedModel } from '../../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
@@ -69,7 +70,9 @@ const library = skillLibrary(
     },
   },
 );
-const orchestrator = createOrchestrator({ skills: library.subsystem });
+// A tool of the host that no job gets without its name.
+const crm = { id: 'crm.find', description: 'Finds.', execute: async () => 'Ada' };
+const orchestrator = createOrchestrator({ skills: library.subsystem, tools: [crm] });
 afterAll(async () => {
   await orchestrator.close();
   library[Symbol.dispose]();
@@ -87,6 +90,9 @@ async function dryRun(
   return { ...result, prompt: result.value as Prompt };
 }
 
+const toolsUnknown = ({ diagnostics }: JobResult): string[] =>
+  diagnostics.filter(({ code }) => code === 'decision.tool-unknown').map(({ message }) => message);
+
 describe('a codegen job with skills.match', () => {
   it('greets with the example skill of the architecture of skills, and with its toolset', async () => {
     const program =
@@ -96,6 +102,7 @@ describe('a codegen job with skills.match', () => {
     const task = 'Say hello: greet Ada.';
     const result = await host.codegen({ isolation: BEST_LEVEL, task, skills: { match: true }, tools: ['hello'] });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'Hello, Ada\n' } });
+    expect(toolsUnknown(result)).toEqual([]);
     expect(result.skills.active).toEqual(['custom.hello-extended']);
     expect(result.match).toEqual({
       tier: 3,
@@ -133,8 +140,6 @@ describe('a codegen job with skills.match', () => {
       { id: 'custom.secret', reason: expect.any(String) as string },
     ]);
     expect(JSON.stringify(found.prompt)).not.toMatch(/people|quiet|secret/);
-    const one = await dryRun('Put strawberry jam and ink on paper.', { match: { maxSkills: 1 } });
-    expect(one.skills.active).toEqual(['custom.jam']);
   });
 
   it('is matched under the policy of its consumer', async () => {
@@ -160,6 +165,8 @@ describe('a codegen job with skills.match', () => {
         .split('\n')
         .every((line) => /^- \*\*custom\.[a-z-]+\*\*: /.test(line)),
     ).toBe(true);
+    // It requires a tool that the job does not have.
+    expect(lines).not.toContain('custom.needs');
     expect(lines).not.toMatch(/[\u200b\u{e0041}]/u);
     expect(all.prompt.system).not.toContain('[ACTIVE SKILLS]');
   });
@@ -179,32 +186,29 @@ describe('a codegen job with skills.match', () => {
   });
 
   it('gets no matched skill that requires a missing tool, and is refused if it names such a skill', async () => {
-    const crm = { id: 'crm.find', description: 'Finds.', execute: async () => 'Ada' };
-    await using host = createOrchestrator({ skills: library.subsystem, tools: [crm] });
-    const job = { isolation: 'none' as const, dryRun: true, task: 'A rock.' };
-    const without = await host.codegen({ ...job, skills: { match: true } });
+    const without = await dryRun('A rock.', { match: true });
     expect(without.skills.active).toEqual(['custom.marks']);
     expect(without.match?.leftOut).toEqual([
       { id: 'custom.needs', reason: 'needs the tool crm.find, which is not offered' },
     ]);
-    expect((await host.codegen({ ...job, skills: { match: true }, tools: ['crm.find'] })).skills.active).toEqual([
-      'custom.marks',
-      'custom.needs',
-    ]);
-    await expect(host.codegen({ ...job, skills: { refs: ['custom.needs'], match: true } })).rejects.toMatchObject({
+    const { skills } = await dryRun('A rock.', { match: true }, { tools: ['crm.find'] });
+    expect(skills.active).toEqual(['custom.marks', 'custom.needs']);
+    await expect(dryRun('A rock.', { refs: ['custom.needs'], match: true })).rejects.toMatchObject({
       code: 'skills.reference-denied',
     });
-    const all = await host.codegen({ ...job, task: 'List your skills.', skills: { match: true } });
-    expect(all.match?.text).not.toContain('custom.needs');
   });
 
   it('keeps matched skills for the next five jobs of its session', async () => {
     const match = { session: createTriggerSession(), maxSkills: 1 };
     const active: string[][] = [];
-    for (const task of ['hello', 'paper', ...Array.from({ length: 5 }, () => 'Count rows.')])
+    // The best match of the second task is not the first skill that matches.
+    const tasks = ['hello', 'Put strawberry jam and ink on paper.', ...Array.from({ length: 5 }, () => 'Count rows.')];
+    for (const task of IS_SAMPLE ? tasks.slice(0, 3) : tasks)
       active.push((await dryRun(task, { match })).skills.active);
-    const [hello, ink] = ['custom.hello-extended', 'custom.ink'];
-    expect(active).toEqual([[hello], [ink, hello], [hello, ink], [hello, ink], [hello, ink], [hello, ink], [ink]]);
+    const [hello, jam] = ['custom.hello-extended', 'custom.jam'];
+    const all = [[hello], [jam, hello], [hello, jam], [hello, jam], [hello, jam], [hello, jam], [jam]];
+    expect(active).toEqual(IS_SAMPLE ? all.slice(0, 3) : all);
+    if (IS_SAMPLE) return;
     const last = await dryRun('Count rows.', { match });
     expect(last.match).toMatchObject({ tier: 1, matches: [], kept: [] });
     const other = await dryRun('Count rows.', { match: { session: createTriggerSession() } });
@@ -233,14 +237,8 @@ describe('a codegen job with skills.match', () => {
   });
 
   it('reports a pattern of tools without a match', async () => {
-    await using host = createOrchestrator({ skills: library.subsystem });
-    const job = { isolation: 'none' as const, dryRun: true, skills: { match: true }, tools: ['hello'] };
-    const unknown = async (task: string): Promise<string[]> =>
-      (await host.codegen({ ...job, task })).diagnostics
-        .filter(({ code }) => code === 'decision.tool-unknown')
-        .map(({ message }) => message);
-    expect(await unknown('hello')).toEqual([]);
-    expect(await unknown('paper')).toEqual(['Neither the host nor a skill of the job has a tool "hello".']);
+    const result = await dryRun('paper', { match: true }, { tools: ['hello'] });
+    expect(toolsUnknown(result)).toEqual(['Neither the host nor a skill of the job has a tool "hello".']);
   });
 
   it.each<[string, object]>([
@@ -267,7 +265,7 @@ describe('a codegen job with skills.match', () => {
 
   it('matches only the beginning of a long task', async () => {
     const filler = 'lorem ipsum '.repeat(80_000);
-    expect((await dryRun(`greet Ada. ${filler}`, { match: true })).match?.tier).toBe(3);
-    expect((await dryRun(`${filler} greet Ada.`, { match: true })).match?.tier).toBe(1);
+    const { match } = await dryRun(`strawberry jam ${filler} greet Ada.`, { match: true });
+    expect(match).toMatchObject({ tier: 3, matches: [{ id: 'custom.jam', hits: ['keyword:strawberry jam'] }] });
   });
 });

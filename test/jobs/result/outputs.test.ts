@@ -12,7 +12,8 @@ import { compileOutput } from '../../../src/jobs/request/output-schema.ts';
 import type { PreparedJob } from '../../../src/jobs/prepare/prepare-job.ts';
 import type { SandboxResult } from '../../../src/protocol/messages/messages.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, type EachLevel, EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { share } from '../../fixtures/share.ts';
 import { programAnswer, scriptedModel } from '../../fixtures/scripted-model.ts';
 
 const program = (code: string): string => programAnswer('javascript', code);
@@ -79,34 +80,42 @@ describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {
   });
 });
 
-describe.each(EVERY_LEVEL)('the attempt that ended its job at level %s', (isolation) => {
-  beforeEach((context) => requireEachLevel(context, isolation));
-
+describe('the attempt that ended its job', () => {
   const tool = defineTool({ id: 'count', description: 'Counts.', execute: async () => 1 });
   const calling = "import { tools } from 'skillcell';\nconsole.log('began');\n";
-  it.each([
-    ['calls', 'for (;;) await tools.count({}).catch(() => undefined);', { outcome: 'limit', limit: 'calls' }],
-    ['time', 'await tools.count({});\nawait new Promise(() => setInterval(() => {}, 1_000));', { outcome: 'timeout' }],
-  ])('is kept with its program, if it exceeded its %s', async (_, code, ending) => {
-    const failing = program(`${calling}throw new Error('first');`);
-    const model = scriptedModel([failing, program(calling + code)]);
-    await using orchestrator = createOrchestrator({ model, runners: await everyRunner(), tools: [tool] });
-    const job = {
-      isolation,
-      task: 'Count.',
-      tools: ['count'],
-      budget: { toolCalls: 3 },
-      limits: { jobTimeoutMs: ending.outcome === 'timeout' ? 10_000 : 60_000 },
-    };
-    const result = await orchestrator.codegen(job);
-    expect(result).toMatchObject({
-      ...ending,
-      error: {
-        message: expect.stringMatching(/The job (may make 3 calls of tools|took longer than 10 s)\./) as string,
-      },
-      codegen: { attempts: [{ outcome: 'failed' }, { outcome: ending.outcome, code: `${calling}${code}\n` }] },
-    });
-  });
+  const endings = {
+    calls: ['for (;;) await tools.count({}).catch(() => undefined);', { outcome: 'limit', limit: 'calls' }],
+    time: ['await tools.count({});\nawait new Promise(() => setInterval(() => {}, 1_000));', { outcome: 'timeout' }],
+  } as const;
+  type Row = [EachLevel, keyof typeof endings];
+  const calls = EVERY_LEVEL.map((level): Row => [level, 'calls']);
+  // The end of its time takes ten seconds.
+  const time = share<EachLevel>([], ALL_LEVELS).map((level): Row => [level, 'time']);
+  it.for([...calls, ...time])(
+    'at level %s is kept with its program, if it exceeded its %s',
+    async ([isolation, name], context) => {
+      requireEachLevel(context, isolation);
+      const [code, ending] = endings[name];
+      const failing = program(`${calling}throw new Error('first');`);
+      const model = scriptedModel([failing, program(calling + code)]);
+      await using orchestrator = createOrchestrator({ model, runners: await everyRunner(), tools: [tool] });
+      const job = {
+        isolation,
+        task: 'Count.',
+        tools: ['count'],
+        budget: { toolCalls: 3 },
+        limits: { jobTimeoutMs: ending.outcome === 'timeout' ? 10_000 : 60_000 },
+      };
+      const result = await orchestrator.codegen(job);
+      expect(result).toMatchObject({
+        ...ending,
+        error: {
+          message: expect.stringMatching(/The job (may make 3 calls of tools|took longer than 10 s)\./) as string,
+        },
+        codegen: { attempts: [{ outcome: 'failed' }, { outcome: ending.outcome, code: `${calling}${code}\n` }] },
+      });
+    },
+  );
 });
 
 describe('a required value', () => {
@@ -146,11 +155,19 @@ describe('a required value', () => {
     expect(result).toMatchObject({ outcome: 'succeeded', value: 'three' });
   });
 
-  it.each([
-    ['a BigInt', z.number().transform((count) => ({ count: BigInt(count) })), 'a bigint is no JSON value, at count'],
-    ['bytes', z.number().transform((count) => new Uint8Array(count)), 'over 0 bytes'],
-    ['a Map', z.number().transform((count) => new Map([[1, count]])), 'an object that is a Map is no JSON value'],
-  ])('fails the job if its schema transforms it to %s', async (_name, value, fault) => {
+  it.each(
+    share<[string, z.ZodType, string]>(
+      [['a Map', z.number().transform((count) => new Map([[1, count]])), 'an object that is a Map is no JSON value']],
+      [
+        [
+          'a BigInt',
+          z.number().transform((count) => ({ count: BigInt(count) })),
+          'a bigint is no JSON value, at count',
+        ],
+        ['bytes', z.number().transform((count) => new Uint8Array(count)), 'over 0 bytes'],
+      ],
+    ),
+  )('fails the job if its schema transforms it to %s', async (_name, value, fault) => {
     const { result } = await run([program('export default 3;')], {
       isolation: BEST_LEVEL,
       outputs: { value },

@@ -180,12 +180,21 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
 
   it('a further file with an invalid path is a fault of the answer, and nothing runs', async () => {
     const paths = ['../x', '/etc/x', 'in.txt', 'in.txt/x', 'main.mjs', 'a\\b', '', 'out', 'out/x'];
-    for (const path of paths) {
-      const { result } = await answered([`${program('1;')}\`\`\`js file="${path}"\n2;\n\`\`\`\n`], {
-        files: { 'in.txt': 'x' },
-        maxAttempts: 1,
-      });
-      expect([path, result.outcome, result.error?.name]).toEqual([path, 'failed', 'CodegenError']);
+    const { result, requests } = await answered(
+      paths.map((path) => `${program('1;')}\`\`\`js file="${path}"\n2;\n\`\`\`\n`),
+      { files: { 'in.txt': 'x' }, maxAttempts: paths.length },
+    );
+    expect([result.outcome, result.error?.name]).toEqual(['failed', 'CodegenError']);
+    expect(result.codegen?.attempts.map(({ outcome, code }) => [outcome, code])).toEqual(
+      paths.map(() => ['failed', '']),
+    );
+    const faults = [
+      ...requests.slice(1).map((asked) => lastMessage(asked)),
+      `No program was run. ${result.error?.message}`,
+    ];
+    for (const [index, path] of paths.entries()) {
+      expect(faults[index]).toContain('No program was run. The answer gives a file that cannot be made: ');
+      expect(faults[index]).toContain(`, got ${JSON.stringify(path)}.`);
     }
   });
 });

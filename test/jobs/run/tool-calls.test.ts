@@ -7,7 +7,9 @@ import type { ExecOptions } from '../../../src/contracts/jobs/job.ts';
 import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, EVERY_LEVEL, type EachLevel, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { BEST_LEVEL } from '../../fixtures/levels.ts';
+import { IS_SAMPLE } from '../../fixtures/share.ts';
 import { toolList } from '../../fixtures/tool-list.ts';
 import { programAnswer, scriptedModel } from '../../fixtures/scripted-model.ts';
 
@@ -114,16 +116,180 @@ const NODE = `import { tools, ToolCallError } from 'skillcell';
 const attempt = (call) => call().catch((error) => (error instanceof ToolCallError ? error.code : String(error)));
 `;
 
-describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
+const PYTHON = `import asyncio, copy, os, threading
+from skillcell import tools, set_value, ToolCallError
+`;
+
+interface Jobs {
+  exec(code: string, more?: Partial<ExecOptions>): Promise<JobResult>;
+  python(code: string): Promise<JobResult>;
+}
+
+/** Jobs at a level, for the tests of a group. */
+function jobsAt(isolation: EachLevel): Jobs {
   beforeEach((context) => {
     requireEachLevel(context, isolation);
     [contexts, effects, questions, busyCalls] = [[], [], [], 0];
     answer = async () => ({ allow: true });
   });
-  const exec = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
+  const exec: Jobs['exec'] = (code, more = {}) =>
     orchestrator.exec({ isolation, tools: ['*'], code: `${more.language === undefined ? NODE : ''}${code}`, ...more });
-  const python = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
-    exec(code, { language: 'python', ...more });
+  return { exec, python: (code) => exec(code, { language: 'python' }) };
+}
+
+/** The parts of one program, since each job takes a sandbox: the value of a part is the value of its function. */
+const JAVASCRIPT_PARTS = {
+  names: `
+      const waited = await tools.echo;
+      const odd = [tools.then, tools.__proto__, tools.constructor, tools.toJSON, tools[Symbol.iterator], tools.echo.then, tools.echo.prototype];
+      return [typeof waited, odd.map((each) => typeof each), await tools.call('echo.then'), JSON.stringify({ tools }),
+        await attempt(() => tools.call('__proto__')), await attempt(() => tools.call('constructor.prototype')), await tools.crm.import()];`,
+  bytes: `
+      const large = new Uint8Array(5 * ${MIB}).map((_, index) => index * 7);
+      const given = { a: [Buffer.from([0, 255]), { b: large }], none: new Uint8Array(0), text: 'null' };
+      const back = await tools.echo.back(given);
+      const same = back.a[1].b.length === large.length && Buffer.compare(back.a[1].b, large) === 0;
+      return [back.a[0] instanceof Uint8Array, [...back.a[0]], same, back.none.length, back.text];`,
+  tooLarge: `
+return [
+      await attempt(() => tools.echo.back(new Uint8Array(8 * ${MIB} + 1))), await attempt(() => tools.echo.back('x'.repeat(300_000))),
+      await attempt(() => tools.echo.back([1n])), await attempt(() => { const ring = {}; ring.ring = ring; return tools.echo.back(ring); }),
+      (await tools.echo.back([new Uint8Array(4 * ${MIB}), new Uint8Array(4 * ${MIB})])).length, (await tools.echo.back(new Uint8Array(8 * ${MIB}))).length];`,
+  values: `
+      class Row { id = 1; left = undefined; }
+      const rows = [];
+      for (const given of [{ a: [NaN] }, { rate: -Infinity }, { format: () => 1 }, Symbol.iterator, { seen: new Map([[1, 2]]) }, [new Set()], Promise.resolve(1), { a: { b: /x/ } },
+        Object.assign(new Map(), { size2: 1 }), { why: Object.assign(new Error('no'), { code: 'E1' }) }, [new String('x')], new Float64Array([1.5]), { small: new Int8Array([-1]) }])
+        rows.push(await tools.echo.back(given).catch(({ code, message }) => [code, message]));
+      return [rows, await tools.echo.back([new Row(), new Date(0), Object.create(null), {}, []]), await tools.echo.back([new DataView(Uint8Array.of(7, 8).buffer, 1), new Uint8ClampedArray([9])]).then((views) => views.map((view) => [...view]))];`,
+  results: `
+      return [await attempt(() => tools.odd.map()), await attempt(() => tools.odd.nan())];`,
+  faults: `
+      const names = ['odd.getter', 'odd.cycle', 'odd.gigabyte', 'odd.holes', 'odd.bytes', 'odd.throw', 'odd.sync', 'shop.slow'];
+      return [...await Promise.all(names.map((name) => attempt(() => tools.call(name)))), await tools.echo.back('served')];`,
+  nested: `
+      const nested = (levels) => { let value = 1; for (let n = 0; n < levels; n += 1) value = [value]; return value; };
+      const depth = (value) => { let levels = 0; for (; Array.isArray(value); value = value[0]) levels += 1; return levels; };
+      return [depth(await tools.echo.back(nested(60))), await attempt(() => tools.echo.back(nested(61))), await attempt(() => tools.odd.deep({})), await tools.echo.back(1)];`,
+  prototypes: `
+      return [await attempt(() => tools.echo.back(JSON.parse('{"__proto__":1}'))),
+      await attempt(() => tools.echo.back({ constructor: { prototype: 1 } })), await attempt(() => tools.odd.prototypes({})),
+      await tools.echo.back({ constructor: 1, prototype: {} })];`,
+  maxCalls: `
+      return [await attempt(() => tools.shop.once()), await attempt(() => tools.shop.once()), await tools.echo.back(1)];`,
+};
+
+/** The same for Python, where a part sets its value with `return`. */
+const PYTHON_PARTS = {
+  keywords: `
+rows = [tools.call("crm.import"), getattr(tools.crm, "import")(), hasattr(tools, "__len__"), repr(tools.crm.find)]
+try:
+    copy.deepcopy(tools.echo)
+except Exception as error:
+    rows.append(type(error).__name__)
+pid = os.fork()
+if pid == 0:
+    try:
+        tools.echo.back(1)
+    except ToolCallError as error:
+        os._exit(7 if error.code == "tool.job-over" else 8)
+    os._exit(9)
+rows.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+rows.append(tools.echo.back("still"))
+return rows`,
+  tooLarge: `
+def attempt(value):
+    try:
+        return len(tools.echo.back(value))
+    except ToolCallError as error:
+        return error.code
+ring = []
+ring.append(ring)
+return [attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j]), attempt(ring), attempt([float("nan")]), attempt(bytes(8 * ${MIB}))]`,
+  values: `
+def attempt(value):
+    try:
+        return tools.echo.back(value)
+    except ToolCallError as error:
+        return [error.code, str(error)]
+try:
+    set_value(2**53)
+except ValueError as error:
+    print(error)
+try:
+    set_value([{"1": "x", 1: "y"}])
+except ValueError as error:
+    print(error)
+return [attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True]), attempt({1, 2}), attempt({b"a": 1}), attempt([{"1": "x", 1: "y"}]), attempt({1: b"x", None: 2})["1"] == b"x", attempt(None), tools.call("echo.back", None), tools.call("echo.back")]`,
+  nested: `
+def nested(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+rows = [tools.echo.back(nested(60)) == nested(60)]
+for levels in (61, 64, 500):
+    try:
+        tools.echo.back(nested(levels))
+    except ToolCallError as error:
+        rows.append(error.code)
+return rows`,
+  prototypes: `
+rows = []
+for value in ({"__proto__": 1}, {"a": [{"constructor": {"prototype": 1}}]}):
+    try:
+        tools.echo.back(value)
+    except ToolCallError as error:
+        rows.append(error.code)
+rows.append(tools.echo.back({"constructor": None}))
+return rows`,
+  endedLoop: `
+async def give_up():
+    try:
+        await asyncio.wait_for(tools.echo.late.aio(1), 0.05)
+    except asyncio.TimeoutError:
+        return 'gave up'
+async def again():
+    return await tools.echo.late.aio(2)
+seen = []
+thread = threading.Thread(target=lambda: seen.append([tools.echo.late(n) for n in (3, 4)]))
+thread.start()
+first = asyncio.run(give_up())
+thread.join()
+return [first, asyncio.run(again()), *seen]`,
+  threads: `
+rows = {}
+def work(n):
+    rows[n] = [tools.echo.back({"n": n, "i": i})["i"] for i in range(20)]
+threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+for thread in threads: thread.start()
+async def many():
+    return await asyncio.gather(*(tools.echo.back.aio(n=n, data=bytes([n])) for n in range(50)))
+tasks = asyncio.run(many())
+for thread in threads: thread.join()
+return [all(rows[n] == list(range(20)) for n in range(8)), [row["n"] for row in tasks] == list(range(50)), tasks[7]["data"] == b"\\x07"]`,
+};
+
+describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
+  const { exec, python } = jobsAt(isolation);
+  let javascriptJob: Promise<JobResult> | undefined;
+  let pythonJob: Promise<JobResult> | undefined;
+  const inJavaScript = async (part: keyof typeof JAVASCRIPT_PARTS): Promise<{ value: unknown; result: JobResult }> => {
+    const bodies = Object.entries(JAVASCRIPT_PARTS).map(
+      ([name, body]) => `parts.${name} = await (async () => {${body}})();\n`,
+    );
+    const result = await (javascriptJob ??= exec(`const parts = {};\n${bodies.join('')}export default parts;`));
+    expect([result.outcome, result.stderr.text]).toEqual(['succeeded', '']);
+    return { value: (result.value as Record<string, unknown>)[part], result };
+  };
+  const inPython = async (part: keyof typeof PYTHON_PARTS): Promise<{ value: unknown; result: JobResult }> => {
+    const bodies = Object.entries(PYTHON_PARTS).map(
+      ([name, body]) => `def ${name}():${body.trimEnd().replaceAll('\n', '\n    ')}\nparts["${name}"] = ${name}()\n`,
+    );
+    const result = await (pythonJob ??= python(`${PYTHON}parts = {}\n${bodies.join('')}set_value(parts)\n`));
+    expect([result.outcome, result.stderr.text]).toEqual(['succeeded', '']);
+    return { value: (result.value as Record<string, unknown>)[part], result };
+  };
 
   it('need a tool that the job names or that matches a pattern, and no other tool runs', async () => {
     const code = 'export default [await attempt(() => tools.shop.order({})), await attempt(() => tools.echo.back(1))];';
@@ -153,11 +319,7 @@ describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
   });
 
   it('names of the language do not confuse the proxy', async () => {
-    const { value } = await exec(`
-      const waited = await tools.echo;
-      const odd = [tools.then, tools.__proto__, tools.constructor, tools.toJSON, tools[Symbol.iterator], tools.echo.then, tools.echo.prototype];
-      export default [typeof waited, odd.map((each) => typeof each), await tools.call('echo.then'), JSON.stringify({ tools }),
-        await attempt(() => tools.call('__proto__')), await attempt(() => tools.call('constructor.prototype')), await tools.crm.import()];`);
+    const { value } = await inJavaScript('names');
     expect(value).toEqual([
       'function',
       Array.from({ length: 7 }, () => 'undefined'),
@@ -170,21 +332,12 @@ describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
   });
 
   it('bytes are transferred both ways unchanged, anywhere in a value', async () => {
-    const { value } = await exec(`
-      const large = new Uint8Array(5 * ${MIB}).map((_, index) => index * 7);
-      const given = { a: [Buffer.from([0, 255]), { b: large }], none: new Uint8Array(0), text: 'null' };
-      const back = await tools.echo.back(given);
-      const same = back.a[1].b.length === large.length && Buffer.compare(back.a[1].b, large) === 0;
-      export default [back.a[0] instanceof Uint8Array, [...back.a[0]], same, back.none.length, back.text];`);
+    const { value } = await inJavaScript('bytes');
     expect(value).toEqual([true, [0, 255], true, 0, 'null']);
   });
 
   it('more than 8 MiB of bytes, and more JSON than 256 KiB, are too large, in both languages', async (context) => {
-    const node = `export default [
-      await attempt(() => tools.echo.back(new Uint8Array(8 * ${MIB} + 1))), await attempt(() => tools.echo.back('x'.repeat(300_000))),
-      await attempt(() => tools.echo.back([1n])), await attempt(() => { const ring = {}; ring.ring = ring; return tools.echo.back(ring); }),
-      (await tools.echo.back([new Uint8Array(4 * ${MIB}), new Uint8Array(4 * ${MIB})])).length, (await tools.echo.back(new Uint8Array(8 * ${MIB}))).length];`;
-    expect((await exec(node)).value).toEqual([
+    expect((await inJavaScript('tooLarge')).value).toEqual([
       'tool.too-large',
       'tool.too-large',
       'tool.invalid-arguments',
@@ -193,18 +346,7 @@ describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
       8 * MIB,
     ]);
     requireHere(context, MISSING_PYTHON);
-    const { value, stderr } = await python(`
-from skillcell import tools, ToolCallError, set_value
-def attempt(value):
-    try:
-        return len(tools.echo.back(value))
-    except ToolCallError as error:
-        return error.code
-ring = []
-ring.append(ring)
-set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j]), attempt(ring), attempt([float("nan")]), attempt(bytes(8 * ${MIB}))])
-`);
-    expect(stderr.text).toBe('');
+    const { value } = await inPython('tooLarge');
     expect(value).toEqual([
       'tool.too-large',
       'tool.too-large',
@@ -216,13 +358,7 @@ set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j])
   });
 
   it('values that JSON would drop or change are refused with their place, never sent as other values', async (context) => {
-    const { value } = await exec(`
-      class Row { id = 1; left = undefined; }
-      const rows = [];
-      for (const given of [{ a: [NaN] }, { rate: -Infinity }, { format: () => 1 }, Symbol.iterator, { seen: new Map([[1, 2]]) }, [new Set()], Promise.resolve(1), { a: { b: /x/ } },
-        Object.assign(new Map(), { size2: 1 }), { why: Object.assign(new Error('no'), { code: 'E1' }) }, [new String('x')], new Float64Array([1.5]), { small: new Int8Array([-1]) }])
-        rows.push(await tools.echo.back(given).catch(({ code, message }) => [code, message]));
-      export default [rows, await tools.echo.back([new Row(), new Date(0), Object.create(null), {}, []]), await tools.echo.back([new DataView(Uint8Array.of(7, 8).buffer, 1), new Uint8ClampedArray([9])]).then((views) => views.map((view) => [...view]))];`);
+    const { value } = await inJavaScript('values');
     const got = (fault: string): string[] => [
       'tool.invalid-arguments',
       `Cannot make the call: the arguments are not acceptable: ${fault}.`,
@@ -243,35 +379,19 @@ set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j])
       'an object that is a Int8Array is no JSON value, at small',
     ];
     expect(value).toEqual([refused.map(got), [{ id: 1 }, '1970-01-01T00:00:00.000Z', {}, {}, []], [[8], [9]]]);
-    const results = await exec(
-      `export default [await attempt(() => tools.odd.map()), await attempt(() => tools.odd.nan())];`,
+    const { value: codes, result } = await inJavaScript('results');
+    expect(codes).toEqual(['tool.invalid-result', 'tool.invalid-result']);
+    expect(result.calls.find(({ name }) => name === 'odd.map')?.error).toContain(
+      'an object that is a Map is no JSON value, at of',
     );
-    expect(results.value).toEqual(['tool.invalid-result', 'tool.invalid-result']);
-    expect(results.calls[0]?.error).toContain('an object that is a Map is no JSON value, at of');
 
     requireHere(context, MISSING_PYTHON);
-    const exact = await python(`
-from skillcell import tools, ToolCallError, set_value
-def attempt(value):
-    try:
-        return tools.echo.back(value)
-    except ToolCallError as error:
-        return [error.code, str(error)]
-try:
-    set_value(2**53)
-except ValueError as error:
-    print(error)
-try:
-    set_value([{"1": "x", 1: "y"}])
-except ValueError as error:
-    print(error)
-set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True]), attempt({1, 2}), attempt({b"a": 1}), attempt([{"1": "x", 1: "y"}]), attempt({1: b"x", None: 2})["1"] == b"x", attempt(None), tools.call("echo.back", None), tools.call("echo.back")])
-`);
+    const { value: exact, result: printed } = await inPython('values');
     const beyond = 'JSON has no integer beyond 9007199254740991; give it as text.';
     const same = 'two keys of a dict are the same in JSON, "1"';
-    expect(exact.stdout.text).toBe(`Cannot set the value: ${beyond}\n${same}\n`);
+    expect(printed.stdout.text).toBe(`Cannot set the value: ${beyond}\n${same}\n`);
     const tooGreat = ['tool.invalid-arguments', `Cannot make the call: ${beyond}`];
-    expect(exact.value).toEqual([
+    expect(exact).toEqual([
       tooGreat,
       tooGreat,
       [2 ** 53 - 1, true],
@@ -296,82 +416,14 @@ set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True
     expect(error).toMatchObject({ name: 'ToolCallError', message, line: 3 });
   });
 
-  it('32 concurrent calls with a mebibyte each come back complete', async () => {
-    const { value, outcome } = await exec(`
-      const parts = Array.from({ length: 32 }, (_, n) => new Uint8Array(${MIB}).fill(n));
-      const back = await Promise.all(parts.map((part) => tools.echo.back({ part })));
-      export default back.every(({ part }, n) => part.length === ${MIB} && part.every((byte) => byte === n));`);
-    expect([outcome, value]).toEqual(['succeeded', true]);
-  });
-
   it('an answer to an ended Python loop does not block later calls', async (context) => {
     requireHere(context, MISSING_PYTHON);
-    const { value, stderr } = await python(`
-import asyncio, threading
-from skillcell import tools, set_value
-async def give_up():
-    try:
-        await asyncio.wait_for(tools.echo.late.aio(1), 0.05)
-    except asyncio.TimeoutError:
-        return 'gave up'
-async def again():
-    return await tools.echo.late.aio(2)
-seen = []
-thread = threading.Thread(target=lambda: seen.append([tools.echo.late(n) for n in (3, 4)]))
-thread.start()
-first = asyncio.run(give_up())
-thread.join()
-set_value([first, asyncio.run(again()), *seen])
-`);
-    expect([value, stderr.text]).toEqual([['gave up', 2, [3, 4]], '']);
-  });
-
-  it('a Python signal handler that raises leaves a call without breaking the link', async (context) => {
-    requireHere(context, MISSING_PYTHON);
-    const { value, stderr } = await python(`
-import asyncio, signal
-from skillcell import tools, set_value
-class Alarm(Exception): pass
-def ring(*_): raise Alarm()
-signal.signal(signal.SIGALRM, ring)
-left = 0
-for count in range(24):
-    try:
-        try:
-            signal.setitimer(signal.ITIMER_REAL, 0.002 + count * 0.002)
-            if count % 2 == 0:
-                tools.echo.bytes(4_000_000)
-            else:
-                tools.echo.back(bytes(4_000_000))
-        finally:
-            # It may ring until here.
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    except Alarm:
-        left += 1
-async def after():
-    return await tools.echo.back.aio([1])
-set_value([left > 0, len(tools.echo.bytes(9)), asyncio.run(after())])
-`);
-    expect([value, stderr.text]).toEqual([[true, 9, [1]], '']);
+    expect((await inPython('endedLoop')).value).toEqual(['gave up', 2, [3, 4]]);
   });
 
   it('concurrent calls of Python threads and tasks get their own answers', async (context) => {
     requireHere(context, MISSING_PYTHON);
-    const { value, stderr } = await python(`
-import asyncio, threading
-from skillcell import tools, set_value
-rows = {}
-def work(n):
-    rows[n] = [tools.echo.back({"n": n, "i": i})["i"] for i in range(20)]
-threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
-for thread in threads: thread.start()
-async def many():
-    return await asyncio.gather(*(tools.echo.back.aio(n=n, data=bytes([n])) for n in range(50)))
-tasks = asyncio.run(many())
-for thread in threads: thread.join()
-set_value([all(rows[n] == list(range(20)) for n in range(8)), [row["n"] for row in tasks] == list(range(50)), tasks[7]["data"] == b"\\x07"])
-`);
-    expect(stderr.text).toBe('');
+    const { value } = await inPython('threads');
     expect(value).toEqual([true, true, true]);
   });
 
@@ -397,44 +449,13 @@ if __name__ == '__main__':
 
   it('Python keywords, underscores and forks do not confuse the proxy', async (context) => {
     requireHere(context, MISSING_PYTHON);
-    const { value, stderr } = await python(`
-import copy, os
-from skillcell import tools, ToolCallError, set_value
-rows = [tools.call("crm.import"), getattr(tools.crm, "import")(), hasattr(tools, "__len__"), repr(tools.crm.find)]
-try:
-    copy.deepcopy(tools.echo)
-except Exception as error:
-    rows.append(type(error).__name__)
-pid = os.fork()
-if pid == 0:
-    try:
-        tools.echo.back(1)
-    except ToolCallError as error:
-        os._exit(7 if error.code == "tool.job-over" else 8)
-    os._exit(9)
-rows.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-rows.append(tools.echo.back("still"))
-set_value(rows)
-`);
-    expect(stderr.text).toBe('');
+    const { value } = await inPython('keywords');
     expect(value).toEqual(['imported', 'imported', false, '<tool crm.find>', 7, 'still']);
   });
 
   it('a tool that hangs, throws, or gives an invalid result is one clean error, and the next call is served', async () => {
-    const names = [
-      'odd.getter',
-      'odd.cycle',
-      'odd.gigabyte',
-      'odd.holes',
-      'odd.bytes',
-      'odd.throw',
-      'odd.sync',
-      'shop.slow',
-    ];
-    const result = await exec(
-      `export default [...await Promise.all(${JSON.stringify(names)}.map((name) => attempt(() => tools.call(name)))), await tools.echo.back('served')];`,
-    );
-    expect(result.value).toEqual([
+    const { value, result } = await inJavaScript('faults');
+    expect(value).toEqual([
       'tool.invalid-result',
       'tool.invalid-result',
       'tool.too-large',
@@ -449,90 +470,28 @@ set_value(rows)
   });
 
   it('values nested 60 levels are transferred both ways, deeper values are refused, and the run goes on', async (context) => {
-    const { value } = await exec(`
-      const nested = (levels) => { let value = 1; for (let n = 0; n < levels; n += 1) value = [value]; return value; };
-      const depth = (value) => { let levels = 0; for (; Array.isArray(value); value = value[0]) levels += 1; return levels; };
-      export default [depth(await tools.echo.back(nested(60))), await attempt(() => tools.echo.back(nested(61))), await attempt(() => tools.odd.deep({})), await tools.echo.back(1)];`);
+    const { value } = await inJavaScript('nested');
     expect(value).toEqual([60, 'tool.invalid-arguments', 'tool.invalid-result', 1]);
     requireHere(context, MISSING_PYTHON);
-    const result = await python(`
-from skillcell import tools, ToolCallError, set_value
-def nested(levels):
-    value = 1
-    for _ in range(levels):
-        value = [value]
-    return value
-rows = [tools.echo.back(nested(60)) == nested(60)]
-for levels in (61, 64, 500):
-    try:
-        tools.echo.back(nested(levels))
-    except ToolCallError as error:
-        rows.append(error.code)
-set_value(rows)
-`);
-    expect(result.stderr.text).toBe('');
-    expect(result.value).toEqual([true, 'tool.invalid-arguments', 'tool.invalid-arguments', 'tool.invalid-arguments']);
+    expect((await inPython('nested')).value).toEqual([
+      true,
+      'tool.invalid-arguments',
+      'tool.invalid-arguments',
+      'tool.invalid-arguments',
+    ]);
   });
 
   it('a key that reaches a prototype is refused at the call, on either side, and the run goes on', async (context) => {
-    const { value } = await exec(`export default [await attempt(() => tools.echo.back(JSON.parse('{"__proto__":1}'))),
-      await attempt(() => tools.echo.back({ constructor: { prototype: 1 } })), await attempt(() => tools.odd.prototypes({})),
-      await tools.echo.back({ constructor: 1, prototype: {} })];`);
+    const { value } = await inJavaScript('prototypes');
     const refused = ['tool.invalid-arguments', 'tool.invalid-arguments'];
     expect(value).toEqual([...refused, 'tool.invalid-result', { constructor: 1, prototype: {} }]);
     requireHere(context, MISSING_PYTHON);
-    const result = await python(`
-from skillcell import tools, ToolCallError, set_value
-rows = []
-for value in ({"__proto__": 1}, {"a": [{"constructor": {"prototype": 1}}]}):
-    try:
-        tools.echo.back(value)
-    except ToolCallError as error:
-        rows.append(error.code)
-rows.append(tools.echo.back({"constructor": None}))
-set_value(rows)
-`);
-    expect(result.value).toEqual([...refused, { constructor: null }]);
+    expect((await inPython('prototypes')).value).toEqual([...refused, { constructor: null }]);
   });
 
   it('maxCalls limits one tool, and other tools still work', async () => {
-    const { value } = await exec(
-      'export default [await attempt(() => tools.shop.once()), await attempt(() => tools.shop.once()), await tools.echo.back(1)];',
-    );
+    const { value } = await inJavaScript('maxCalls');
     expect(value).toEqual(['once', 'tool.limit', 1]);
-  });
-
-  it('keeps a thousand rows and counts all calls', async () => {
-    const result = await exec('for (let n = 0; n < 1_200; n += 1) await tools.echo.back(n);', {
-      limits: { calls: 2_000 },
-    });
-    expect(result.calls).toHaveLength(1_000);
-    expect(result.callTotals).toEqual({ 'echo.back': { calls: 1_200, failed: 0, replayed: 0 } });
-  });
-
-  it('many concurrent calls with bytes both ways all end, with the arguments as they were at the call', async () => {
-    const { outcome, value } = await exec(
-      `const MIB = ${MIB};
-const bytes = new Uint8Array(8 * MIB);
-const large = Array.from({ length: 12 }, (_, index) => {
-  bytes[0] = index;
-  return tools.echo.back(bytes);
-});
-const firsts = (await Promise.all(large)).map((answer) => answer.length === 8 * MIB && answer[0]);
-const small = await Promise.all(Array.from({ length: 80 }, () => tools.echo.back([bytes.subarray(0, MIB), 'x'.repeat(100_000)])));
-export default [firsts, small.filter(([part, text]) => part.length === MIB && text.length === 100_000).length];`,
-      { limits: { memoryMib: 1_024 } },
-    );
-    expect([outcome, value]).toEqual(['succeeded', [Array.from({ length: 12 }, (_, index) => index), 80]]);
-  });
-
-  it('two thousand concurrent calls with short arguments and long answers all end', async () => {
-    const { outcome, value } = await exec(
-      `const answers = await Promise.all(Array.from({ length: 2_000 }, (_, n) => tools.echo.back(n % 20 === 0 ? 'x'.repeat(250_000) : n)));
-export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 250_000 : answer === n)).length;`,
-      { limits: { calls: 2_000, memoryMib: 1_024 } },
-    );
-    expect([outcome, value]).toEqual(['succeeded', 2_000]);
   });
 
   it('a call that is under way when the job ends is counted as failed', async () => {
@@ -564,7 +523,7 @@ export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 2
     });
     for await (const event of stream) {
       events.push(event);
-      if (event.type === 'call' && event.call.name === 'echo.back') setTimeout(() => allow(), 7_500);
+      if (event.type === 'call' && event.call.name === 'echo.back') setTimeout(() => allow(), 5_500);
     }
     const result = await stream.result;
     expect([result.outcome, result.value]).toEqual(['succeeded', [1, 'beside']]);
@@ -690,4 +649,82 @@ ${ending}`;
     const result = await own.codegen({ isolation, task: 'Order.', tools: ['*'] });
     expect(result.value).toEqual(['tool.effect-unknown', 'tool.timeout']);
   });
+});
+
+describe.each(IS_SAMPLE ? [BEST_LEVEL] : ALL_LEVELS)('many calls of tools at level %s', (isolation) => {
+  const { exec, python } = jobsAt(isolation);
+
+  it.each([IS_SAMPLE ? 8 : 32])('%i concurrent calls with a mebibyte each come back complete', async (count) => {
+    const { value, outcome } = await exec(`
+      const parts = Array.from({ length: ${count} }, (_, n) => new Uint8Array(${MIB}).fill(n));
+      const back = await Promise.all(parts.map((part) => tools.echo.back({ part })));
+      export default back.every(({ part }, n) => part.length === ${MIB} && part.every((byte) => byte === n));`);
+    expect([outcome, value]).toEqual(['succeeded', true]);
+  });
+
+  it('a Python signal handler that raises leaves a call without breaking the link', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    const { value, stderr } = await python(`
+import asyncio, signal
+from skillcell import tools, set_value
+class Alarm(Exception): pass
+def ring(*_): raise Alarm()
+signal.signal(signal.SIGALRM, ring)
+left = 0
+for count in range(0, 24, ${IS_SAMPLE ? 3 : 1}):
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.002 + count * 0.002)
+            if count % 2 == 0:
+                tools.echo.bytes(4_000_000)
+            else:
+                tools.echo.back(bytes(4_000_000))
+        finally:
+            # It may ring until here.
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except Alarm:
+        left += 1
+async def after():
+    return await tools.echo.back.aio([1])
+set_value([left > 0, len(tools.echo.bytes(9)), asyncio.run(after())])
+`);
+    expect([value, stderr.text]).toEqual([[true, 9, [1]], '']);
+  });
+
+  it('keeps a thousand rows and counts all calls', async () => {
+    const result = await exec('for (let n = 0; n < 1_200; n += 1) await tools.echo.back(n);', {
+      limits: { calls: 2_000 },
+    });
+    expect(result.calls).toHaveLength(1_000);
+    expect(result.callTotals).toEqual({ 'echo.back': { calls: 1_200, failed: 0, replayed: 0 } });
+  });
+
+  it('many concurrent calls with bytes both ways all end, with the arguments as they were at the call', async () => {
+    const [large, small] = IS_SAMPLE ? [5, 20] : [12, 80];
+    const { outcome, value } = await exec(
+      `const MIB = ${MIB};
+const bytes = new Uint8Array(8 * MIB);
+const large = Array.from({ length: ${large} }, (_, index) => {
+  bytes[0] = index;
+  return tools.echo.back(bytes);
+});
+const firsts = (await Promise.all(large)).map((answer) => answer.length === 8 * MIB && answer[0]);
+const small = await Promise.all(Array.from({ length: ${small} }, () => tools.echo.back([bytes.subarray(0, MIB), 'x'.repeat(100_000)])));
+export default [firsts, small.filter(([part, text]) => part.length === MIB && text.length === 100_000).length];`,
+      { limits: { memoryMib: 1_024 } },
+    );
+    expect([outcome, value]).toEqual(['succeeded', [Array.from({ length: large }, (_, index) => index), small]]);
+  });
+
+  it.each([IS_SAMPLE ? 500 : 2_000])(
+    '%i concurrent calls with short arguments and long answers all end',
+    async (count) => {
+      const { outcome, value } = await exec(
+        `const answers = await Promise.all(Array.from({ length: ${count} }, (_, n) => tools.echo.back(n % 20 === 0 ? 'x'.repeat(250_000) : n)));
+export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 250_000 : answer === n)).length;`,
+        { limits: { calls: 2_000, memoryMib: 1_024 } },
+      );
+      expect([outcome, value]).toEqual(['succeeded', count]);
+    },
+  );
 });

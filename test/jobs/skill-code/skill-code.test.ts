@@ -6,7 +6,7 @@ import type { Runner } from '../../../src/sandboxes/runner.ts';
 import type { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
-import { IS_SAMPLE } from '../../fixtures/share.ts';
+import { IS_SAMPLE, share } from '../../fixtures/share.ts';
 import { until } from '../../fixtures/until.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
@@ -160,7 +160,7 @@ describe('the code of a skill', () => {
       runners: [createLocalRunner()],
       allowUnisolated: true,
     });
-    const jobs = Array.from({ length: IS_SAMPLE ? 10 : 30 }, () =>
+    const jobs = Array.from({ length: IS_SAMPLE ? 4 : 30 }, () =>
       host.exec({
         isolation: 'none',
         skills: { refs: ['custom.count'] },
@@ -210,20 +210,30 @@ describe('the code of a skill', () => {
       code: 'skill-code.load-failed',
       message: 'Cannot load the code of custom.thrower: not today, in [path].',
     });
-    for (const [skill, reason] of [
-      ['syntax', /Unexpected token/],
-      ['nothing', /exports no Tools/],
-      ['number', /no list of tools/],
-      ['many', /its tools are not a list of at most 128 names/],
-      ['wordy', /the descriptions of its tools cannot be sent: over 262144 bytes of JSON/],
-      ['deep', /schema of its tool deep .* nested over 32 levels/],
-    ] as const)
-      expect(await refusal([skill])).toMatchObject({
-        code: 'skill-code.load-failed',
-        message: expect.stringMatching(reason) as string,
-      });
-    for (const skill of ['nofile', 'noclass'])
-      expect(await refusal([skill])).toMatchObject({ code: 'skill-code.invalid' });
+  });
+
+  it.each(
+    share<[skill: string, reason: RegExp]>(
+      [
+        ['number', /no list of tools/],
+        ['deep', /schema of its tool deep .* nested over 32 levels/],
+      ],
+      [
+        ['syntax', /Unexpected token/],
+        ['nothing', /exports no Tools/],
+        ['many', /its tools are not a list of at most 128 names/],
+        ['wordy', /the descriptions of its tools cannot be sent: over 262144 bytes of JSON/],
+      ],
+    ),
+  )('that cannot be loaded refuses the job with the reason: %s', async (skill, reason) => {
+    expect(await refusal([skill])).toMatchObject({
+      code: 'skill-code.load-failed',
+      message: expect.stringMatching(reason) as string,
+    });
+  });
+
+  it.each(['nofile', 'noclass'])('that is not there refuses the job: %s', async (skill) => {
+    expect(await refusal([skill])).toMatchObject({ code: 'skill-code.invalid' });
   });
 
   it('that changes its description at its first call ends the job', async () => {
@@ -246,13 +256,21 @@ describe('the code of a skill', () => {
     expect(value).toEqual([gone, gone, 1]);
   });
 
-  it('fails single calls with bad results, and accepts bytes', async () => {
-    const value = await run(
-      ['odd'],
+  let odd: Promise<unknown> | undefined;
+  /** Of one job for several tests. */
+  const values = async (): Promise<Record<string, unknown>> => {
+    odd ??= run(
+      ['odd', 'requiring', 'classy', 'static'],
       `const bytes = await tools.call('bytes', { given: new Uint8Array([0, 255, 7]) });
-export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map', 'nothing', 'getter', 'text'].map(async (id) => [id, await attempt(id)]))),
+export default { brought: await attempt('brought'), classes: [await attempt('classy'), await attempt('static')],
+  ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map', 'nothing', 'getter', 'text'].map(async (id) => [id, await attempt(id)]))),
   bytes: [bytes.size, [...bytes.back]], huge: await attempt('quick', { given: 'x'.repeat(262_100) }), quick: await attempt('quick') };`,
     );
+    return (await odd) as Record<string, unknown>;
+  };
+
+  it('fails single calls with bad results, and accepts bytes', async () => {
+    const { brought: _, classes: __, ...value } = await values();
     const failed = (message: string | RegExp): unknown =>
       expect.objectContaining({ code: 'skill-code.failed', message: expect.stringMatching(message) as string });
     const unsent = (code: string, reason: string): unknown => ({
@@ -274,12 +292,11 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
   });
 
   it('may bring a tool that the skill itself requires', async () => {
-    expect(await run(['requiring'], "export default await attempt('brought');")).toBe('brought');
+    expect((await values())['brought']).toBe('brought');
   });
 
   it('may be a class with a list of tools', async () => {
-    expect(await run(['classy'], "export default await attempt('classy');")).toBe('classy');
-    expect(await run(['static'], "export default await attempt('static');")).toBe('static');
+    expect((await values())['classes']).toEqual(['classy', 'static']);
   });
 
   it('that still describes itself does not prevent the cancellation of a job', async () => {

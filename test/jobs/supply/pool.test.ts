@@ -8,8 +8,9 @@ import type { Orchestrator, PoolOptions } from '../../../src/jobs/orchestrator.t
 import { controlGroupLayout } from '../../../src/sandboxes/local/control-group.ts';
 import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
 import type { Runner } from '../../../src/sandboxes/runner.ts';
-import { BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { BEST_LEVEL, LEVELS, SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { descendants, killProcess, sandboxLeftovers } from '../../fixtures/sandbox-leftovers.ts';
+import { IS_SAMPLE } from '../../fixtures/share.ts';
 import { until } from '../../fixtures/until.ts';
 
 /** Processor time of the waiting sandboxes, in hundredths of a second. */
@@ -26,108 +27,105 @@ function ticksOfWaiting(): number {
   }, 0);
 }
 
-describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
-  let orchestrator: Orchestrator;
+type Level = (typeof LEVELS)[number];
+let orchestrator: Orchestrator;
+
+async function open(isolation: Level, pool: Partial<PoolOptions> = {}, concurrency = 2): Promise<void> {
+  orchestrator = createOrchestrator({ concurrency, pool: { size: 1, isolation, ...pool } });
+  await orchestrator.warm();
+}
+
+describe.each(IS_SAMPLE ? [BEST_LEVEL] : LEVELS)('warm sandboxes at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
   afterEach(() => orchestrator.close());
 
-  async function open(pool: Partial<PoolOptions> = {}, concurrency = 2): Promise<void> {
-    orchestrator = createOrchestrator({ concurrency, pool: { size: 1, isolation, ...pool } });
-    await orchestrator.warm();
-  }
-  const run = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
-    orchestrator.exec({ isolation, code, ...more });
-
-  it('serve fitting jobs, with any clocks and output caps', async () => {
-    await open();
-    for (const limits of [
-      {},
-      { runTimeoutMs: 5_000, jobTimeoutMs: 9_000, keptOutputBytes: 10, artifactFiles: 1, calls: 3 },
-    ]) {
-      await orchestrator.warm();
-      const result = await run('export default 1', { limits });
-      expect(result).toMatchObject({ outcome: 'succeeded', value: 1, usage: { warm: true } });
-    }
-  });
-
-  it('do not serve jobs with other limits, of another language or at another level', async () => {
-    await open();
+  it('do not serve jobs with other limits, of another language or at another level, and are counted', async () => {
+    await open(isolation);
     const others: Partial<ExecOptions>[] = [
       { limits: { memoryMib: 400 } },
-      { limits: { pids: 50 } },
-      { limits: { cpus: 0.9 } },
-      { limits: { workspaceMib: 64 } },
-      { limits: { workspaceInodes: 4_000 } },
+      ...(IS_SAMPLE
+        ? []
+        : [
+            { limits: { pids: 50 } },
+            { limits: { cpus: 0.9 } },
+            { limits: { workspaceMib: 64 } },
+            { limits: { workspaceInodes: 4_000 } },
+          ]),
       { language: 'typescript' },
       ...(BEST_LEVEL === 'none' ? [] : [{ isolation: isolation === 'none' ? BEST_LEVEL : ('none' as const) }]),
     ];
     for (const other of others) {
-      expect(await run('export default 1', other), JSON.stringify(other)).toMatchObject({
+      expect(
+        await orchestrator.exec({ isolation, code: 'export default 1', ...other }),
+        JSON.stringify(other),
+      ).toMatchObject({
         outcome: 'succeeded',
         usage: { warm: false },
       });
     }
-    expect((await run('export default 1')).usage.warm).toBe(true);
+    expect((await orchestrator.exec({ isolation, code: 'export default 1' })).usage.warm).toBe(true);
+    await orchestrator.warm();
+    const { javascript, ...further } = await orchestrator.poolMetrics();
+    expect(further).toEqual({});
+    expect(javascript).toMatchObject({ size: 1, waiting: 1, hits: 1, misses: 0, startFailures: 0 });
+    expect(javascript?.refillMs).toBeGreaterThan(5);
+    if (controlGroupLayout() === null) expect(javascript?.idleBytes).toBeNull();
+    else expect(javascript?.idleBytes).toBeGreaterThan(1024 * 1024);
   });
+});
 
-  it('with other limits than a job are reported in its result, with both values', async () => {
-    await open();
-    const differ = async (limits: ExecOptions['limits']): Promise<string[]> =>
-      (await run('1', limits === undefined ? {} : { limits })).diagnostics
-        .filter(({ code }) => code === 'pool.limits-differ')
-        .map(({ message }) => message);
+describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
+  beforeEach((context) => requireLevel(context, isolation));
+  afterEach(() => orchestrator.close());
+  const run = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
+    orchestrator.exec({ isolation, code, ...more });
+
+  it('have the limits of the pool; other limits of a job are reported in its result, with both values', async () => {
+    await open(isolation, { limits: { memoryMib: 300 } });
+    const differ = async (limits: ExecOptions['limits']): Promise<[warm: boolean, messages: string[]]> => {
+      const { usage, diagnostics } = await run('1', limits === undefined ? {} : { limits });
+      const found = diagnostics.filter(({ code }) => code === 'pool.limits-differ');
+      return [usage.warm, found.map(({ message }) => message)];
+    };
     expect(await differ({ memoryMib: 400, pids: 50 })).toEqual([
-      'No warm sandbox has the limits of this job: memoryMib 400, in the pool 512, pids 50, in the pool 64.',
+      false,
+      ['No warm sandbox has the limits of this job: memoryMib 400, in the pool 300, pids 50, in the pool 64.'],
     ]);
-    expect(await differ({ runTimeoutMs: 5_000 })).toEqual([]);
+    expect((await differ(undefined))[0]).toBe(false);
+    expect(await differ({ memoryMib: 300, runTimeoutMs: 5_000 })).toEqual([true, []]);
     // No sandbox waits, but the job cannot change that, so there is no diagnostic.
-    expect(await differ(undefined)).toEqual([]);
+    expect((await differ({ memoryMib: 300 }))[1]).toEqual([]);
   });
 
-  it('have the limits of the pool', async () => {
-    await open({ limits: { memoryMib: 300 } });
-    expect((await run('1', { limits: { memoryMib: 300 } })).usage.warm).toBe(true);
-    expect((await run('1')).usage.warm).toBe(false);
-  });
-
-  it('are used once each: no state of a job is left in the next one', async () => {
-    await open();
+  it('serve fitting jobs, with any clocks and output caps, once each: no state of a job is left in the next one', async () => {
+    await open(isolation);
     const code = `import { writeFileSync, existsSync } from 'node:fs';
       const seen = [globalThis.mark, existsSync('mark'), existsSync('/tmp/mark'), existsSync('out/mark'), process.env.MARK, Array.prototype.mark];
       globalThis.mark = 1; Array.prototype.mark = 1; process.env.MARK = '1';
       for (const path of ['mark', ...(process.env.TMPDIR === '/tmp' ? ['/tmp/mark'] : []), 'out/mark']) writeFileSync(path, 'x');
       export default seen.map((value) => value ?? null);`;
-    for (let round = 0; round < 3; round += 1) {
+    for (const limits of [
+      {},
+      { runTimeoutMs: 5_000, jobTimeoutMs: 9_000, keptOutputBytes: 10, artifactFiles: 1, calls: 3 },
+      {},
+    ]) {
       await orchestrator.warm();
-      const result = await run(code);
-      expect(result.usage.warm).toBe(true);
+      const result = await run(code, { limits });
+      expect(result).toMatchObject({ outcome: 'succeeded', usage: { warm: true } });
       expect(result.value).toEqual([null, false, false, false, null, null]);
     }
   });
 
   it('serve as many jobs at once as there are members; further jobs start cold', async () => {
     // At concurrency 2 the third job could start when there is another member.
-    await open({ size: 2 }, 3);
+    await open(isolation, { size: 2 }, 3);
     const results = await Promise.all([1, 2, 3].map((value) => run(`export default ${value}`)));
     expect(results.map(({ value }) => value)).toEqual([1, 2, 3]);
     expect(results.filter(({ usage }) => usage.warm)).toHaveLength(2);
   });
 
-  it('are counted, with the memory of one if a control group counts it', async () => {
-    await open();
-    await run('1');
-    await orchestrator.warm();
-    await run('1', { limits: { pids: 50 } });
-    const { javascript, ...others } = await orchestrator.poolMetrics();
-    expect(others).toEqual({});
-    expect(javascript).toMatchObject({ size: 1, waiting: 1, hits: 1, misses: 0, startFailures: 0 });
-    expect(javascript?.refillMs).toBeGreaterThan(5);
-    if (controlGroupLayout() === null) expect(javascript?.idleBytes).toBeNull();
-    else expect(javascript?.idleBytes).toBeGreaterThan(1024 * 1024);
-  });
-
   it('are replaced if they die while they wait', async () => {
-    await open();
+    await open(isolation);
     const waiting = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
     expect(waiting.length).toBeGreaterThan(0);
     for (const { pid } of waiting) killProcess(pid);
@@ -141,7 +139,7 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
   });
 
   it('are asked whether they still answer, at the interval of the pool', async () => {
-    await open({ checkIntervalMs: 20 });
+    await open(isolation, { checkIntervalMs: 20 });
     // A sandbox that is never asked does not work at all.
     const before = ticksOfWaiting();
     await until(() => ticksOfWaiting() > before + 20, 'answers of the waiting sandbox');
@@ -153,7 +151,7 @@ describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     await orchestrator.close();
     expect(sandboxLeftovers()).toEqual([]);
-    await open({ size: 1 });
+    await open(isolation, { size: 1 });
     const job = orchestrator.stream({
       kind: 'exec',
       isolation,
