@@ -3,6 +3,7 @@ import type { Session, SessionRun } from '../../../src/contracts/jobs/session.ts
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { sharedSession } from '../../fixtures/shared-session.ts';
 
 let orchestrator: Orchestrator;
 beforeAll(async () => {
@@ -23,12 +24,20 @@ async function prints(session: Session, code: string, stdout: string, stderr = '
 }
 
 describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
-  const open = (): Promise<Session> =>
-    orchestrator.session({ language: 'bash', isolation: level, runner: level === 'container' ? 'docker' : 'local' });
+  const opened = sharedSession(() =>
+    orchestrator.session({ language: 'bash', isolation: level, runner: level === 'container' ? 'docker' : 'local' }),
+  );
+
+  /** The session with a new interpreter: options, traps and variables of another test are gone. */
+  const renewed = async (): Promise<Session> => {
+    const session = await opened();
+    expect(await session.run('kill -KILL $$')).toMatchObject({ state: 'lost', signal: 'SIGKILL' });
+    return session;
+  };
 
   it('keeps the options of the code, and does not apply them to its own lines', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await renewed();
     await prints(session, 'set -euo pipefail; x=1', '');
     await prints(session, 'echo $x $-', '1 ehuB\n');
     expect(await prints(session, 'printf 1 >"$SKILLCELL_VALUE"', '')).toMatchObject({ value: 1 });
@@ -45,7 +54,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
 
   it('passes the status of a run to the next run', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await renewed();
     await prints(session, 'echo $?', '0\n');
     for (const [code, status] of [
       ['true', 0],
@@ -62,14 +71,14 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
 
   it('drops a byte order mark ahead of the code', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await renewed();
     await prints(session, '\uFEFFset -e; echo on', 'on\n');
     await prints(session, 'echo $-', 'ehB\n');
   });
 
   it('stops code under `set -e` or in functions, and skips the rest of it', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await renewed();
     await prints(session, 'set -euo pipefail; f() { g; echo f; }; g() { while :; do :; done; echo g; }', '');
     for (const code of ['f; echo rest', 'while :; do sleep 1000; done; echo rest']) {
       const stopped = await session.run(code, { timeoutMs: 500 });
@@ -80,7 +89,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
 
   it('survives interrupts that arrive as a run ends', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await renewed();
     const value = `printf '"%200000s"' >"$SKILLCELL_VALUE"`;
     await session.run(`(for ((i = 0; i < 3000; i++)); do kill -INT $$; done) & ${value}`);
     for (let i = 0; i < 10; i += 1) expect((await session.run(value)).state).toBe('kept');
@@ -89,7 +98,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
 
   it('prints exactly the output of the code, even with traps of the code', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await renewed();
     await prints(session, `trap 'echo "<$BASH_COMMAND>"' DEBUG`, '');
     await prints(session, 'echo a', '<echo a>\na\n');
     await prints(session, 'trap - DEBUG', '<trap - DEBUG>\n');
@@ -104,7 +113,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
 
   it('leaves names, functions, builtins and loops to the code', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await renewed();
     await prints(session, 'readonly text=hello code=5 kind=7 value=3 length=1 head=x LC_ALL IFS REPLY', '');
     expect(await prints(session, `echo '"  é "' >"$SKILLCELL_VALUE"`, '')).toMatchObject({ value: '  é ' });
     await prints(session, 'printf() { :; }; rm() { :; }; read() { :; }; local() { :; }; stat() { :; }', '');
@@ -124,7 +133,7 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
 
   it('leaves descriptors to the code, and passes no descriptor of its own to commands', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await renewed();
     await prints(session, 'exec 3>&1 4>&2 10>&1; echo a >&3', 'a\n');
     await prints(session, 'exec 4>&- 3< <(echo b); cat <&3', 'b\n');
     await prints(session, 'exec 5>out.txt; echo c >&5', '');

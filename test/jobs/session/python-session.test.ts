@@ -4,6 +4,7 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+import { sharedSession } from '../../fixtures/shared-session.ts';
 
 let orchestrator: Orchestrator;
 beforeAll(async () => {
@@ -18,10 +19,12 @@ const made = (method: string, does: string): string =>
 describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
   const open = (): Promise<Session> =>
     orchestrator.session({ language: 'python', isolation: level, runner: level === 'container' ? 'docker' : 'local' });
+  /** Not for code that changes the interpreter for the next test. */
+  const opened = sharedSession(open);
 
   it('survives errors that fail to describe themselves', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     for (const raise of ['raise ValueError', 'raise SystemExit', 'raise KeyboardInterrupt', 'return 1']) {
       const run = await session.run(`${made('__str__', raise)}raise Made()`);
       expect(run).toMatchObject({ outcome: 'failed', state: 'kept', error: { name: 'Made' } });
@@ -31,7 +34,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
 
   it('survives values that fail to be shown', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     for (const [raise, name] of [
       ['ValueError', 'ValueError'],
       ['SystemExit', 'SystemExit'],
@@ -45,7 +48,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
 
   it('stops a value whose display never ends', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     for (const code of [
       `${made('__repr__', 'while True: pass')}Made()`,
       `${made('__str__', 'while True: pass')}raise Made()`,
@@ -69,7 +72,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
 
   it('ends a run if the code exits, with its status, and keeps its definitions', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     for (const [code, exitCode, stderr] of [
       ['import sys; kept = 1; sys.exit(3)', 3, ''],
       ['sys.exit()', 0, ''],
@@ -91,7 +94,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
 
   it('runs code that is indented, or begins with a byte order mark', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     const indented = '\n    # of a block\n    def double(x):\n        return 2 * x\n\n    double(21)';
     expect(await session.run(indented)).toMatchObject({ value: 42 });
     const failed = await session.run('  x = 1\n  x / 0');
@@ -105,7 +108,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
 
   it('writes the output of one print call as one piece', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     await session.run('import sys\nclass Named:\n  def __str__(self): print("first"); return "named"');
     const stream = session.stream(
       'for i in range(200): print("a", i, None)\nprint(Named())\nprint(1, Named(), sep="", end="!\\n")\nprint("e", file=sys.stderr)',
@@ -128,7 +131,7 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
 
   it('has the display modules of notebooks even if IPython is not installed', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     const shown =
       await session.run(`from IPython.display import display, HTML, Image, JSON, Latex, Markdown, SVG, clear_output
 import IPython.core.display
@@ -179,7 +182,7 @@ Image(url='https://example.org/x.png', width=10)`);
 
   it('gives the rows of a table as JSON, and their number if there are many', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     await session.run(`import json
 class Index(list): names = [None]
 class RangeIndex(Index): pass
@@ -208,7 +211,7 @@ class Odd(Table):
 
   it('has one process: a process that the code forks ends with the code', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     const forked = await session.run(
       'import os\nchild = os.fork()\nopen(1, "w", closefd=False).write("child\\n" if child == 0 else "parent\\n")\nNone',
     );
@@ -228,7 +231,7 @@ class Odd(Table):
 
   it('gives a value if JSON represents it completely, and shows it otherwise', async (context) => {
     need(context, level);
-    await using session = await open();
+    const session = await opened();
     for (const [code, value] of [
       ['(1, 2)', [1, 2]],
       ['{"a": [{"b": (None, True, 1.5)}]}', { a: [{ b: [null, true, 1.5] }] }],

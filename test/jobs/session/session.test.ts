@@ -8,6 +8,7 @@ import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
 import { MISSING_MATPLOTLIB, MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
+import { sharedSession } from '../../fixtures/shared-session.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 import { toolList } from '../../fixtures/tool-list.ts';
 
@@ -104,9 +105,12 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
   describe.each(DIALECTS)(
     'in $language',
     ({ language, define, show, value, print, thousand, fail, loop, sleep, exit }) => {
+      const opened = sharedSession(() => open({ language }));
+
       it('keeps the definitions of a run, and gives values, output and failures', async (context) => {
         need(context, level, language);
         await using session = await open({ language });
+        expect(session.interrupt()).toBe(false);
         expect(await session.run(define)).toMatchObject({ run: 1, epoch: 1, state: 'kept', outcome: 'succeeded' });
         expect((await session.run(show)).stdout.text).toBe('41\n');
         const valued = await session.run(value);
@@ -122,7 +126,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
 
       it('gives the complete output of a run to that run', async (context) => {
         need(context, level, language);
-        await using session = await open({ language });
+        const session = await opened();
         const first = await session.run(thousand);
         expect(first.stdout).toEqual({ text: THOUSAND_LINES, bytes: 8890, truncated: false });
         for (const text of ['a', 'b'.repeat(70_000), 'é✓'])
@@ -130,25 +134,25 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
         const events: JobEvent[] = [];
         const stream = session.stream(thousand);
         for await (const event of stream) events.push(event);
-        expect(events[0]).toMatchObject({ type: 'run', run: 5 });
+        expect(events[0]).toMatchObject({ type: 'run', run: first.run + 4 });
         expect(events.map((event) => (event.type === 'output' ? event.text : '')).join('')).toBe(THOUSAND_LINES);
         expect((await stream.result).outcome).toBe('succeeded');
       });
 
       it('stops a loop and a sleep when their time is over, and keeps definitions', async (context) => {
         need(context, level, language);
-        await using session = await open({ language });
-        await session.run(define);
+        const session = await opened();
+        const { epoch } = await session.run(define);
         for (const code of [loop, sleep]) {
           const stopped = await session.run(code, { timeoutMs: 400 });
-          expect(stopped).toMatchObject({ outcome: 'timeout', state: 'kept', epoch: 1, error: { name: 'RunTimeout' } });
+          expect(stopped).toMatchObject({ outcome: 'timeout', state: 'kept', epoch, error: { name: 'RunTimeout' } });
           expect((await session.run(show)).stdout.text).toBe('41\n');
         }
       });
 
       it('is interrupted by its caller', async (context) => {
         need(context, level, language);
-        await using session = await open({ language });
+        const session = await opened();
         expect(session.interrupt()).toBe(false);
         await session.run(define);
         const controller = new AbortController();
@@ -165,40 +169,48 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
 
       it('reports a lost run when the interpreter ends, and goes on with the next epoch', async (context) => {
         need(context, level, language);
-        await using session = await open({ language });
-        await session.run(define);
+        const session = await opened();
+        const { epoch } = await session.run(define);
         const ended = await session.run(exit);
         expect(ended).toMatchObject({
           state: 'lost',
-          epoch: 1,
+          epoch,
           outcome: 'failed',
           exitCode: 3,
           stdout: { text: 'last words\n' },
         });
         expect(ended.diagnostics.map(({ code }) => code)).toContain('session.lost');
-        expect(await session.run(show)).toMatchObject({ epoch: 2, state: 'kept', stdout: { text: 'gone\n' } });
+        expect(await session.run(show)).toMatchObject({ epoch: epoch + 1, state: 'kept', stdout: { text: 'gone\n' } });
       });
     },
   );
 
+  const sum = 'export default (a, b) => a + b;\nexport const one = 1;';
+  const opened = sharedSession(() =>
+    open({ files: { 'in.txt': 'given', 'lib/sum.mjs': sum }, env: { GIVEN: 'session' } }),
+  );
+  const openedImpatient = sharedSession(() => open({ limits: { graceMs: 300 } }));
+
   it('kills code that outlives its grace: C loops, caught interrupts, ignored signals', async (context) => {
     need(context, level, 'python');
-    await using session = await open({ language: 'python', limits: { graceMs: 300 } });
+    const session = await openedImpatient();
+    const language = 'python';
+    const { epoch } = await session.run('1', { language });
     for (const [index, code] of [
       'sum(range(10 ** 12))',
       'import time\nwhile True:\n  try:\n    time.sleep(0.01)\n  except KeyboardInterrupt:\n    pass',
       'import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(1000)',
     ].entries()) {
-      await session.run('kept = 41');
-      const killed = await session.run(code, { timeoutMs: 300 });
-      expect(killed).toMatchObject({ state: 'lost', outcome: 'timeout', epoch: index + 1, signal: 'SIGKILL' });
-      expect((await session.run('"kept" in globals()')).value).toBe(false);
+      await session.run('kept = 41', { language });
+      const killed = await session.run(code, { language, timeoutMs: 300 });
+      expect(killed).toMatchObject({ state: 'lost', outcome: 'timeout', epoch: epoch + index, signal: 'SIGKILL' });
+      expect((await session.run('"kept" in globals()', { language })).value).toBe(false);
     }
   });
 
   it('stops JavaScript that loops after an await, in a timer, or catches everything', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await opened();
     await session.run('const kept = 41;');
     for (const code of [
       'await 1; for (;;) {}',
@@ -216,21 +228,20 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
 
   it('runs several languages in one workspace, and loses them together', async (context) => {
     need(context, level, 'python');
-    await using session = await open({ files: { 'in.txt': 'given' } });
+    const session = await opened();
     expect((await session.run('open("in.txt").read() + "!"', { language: 'python' })).value).toBe('given!');
     expect((await session.run('const kept: number = 41; kept', { language: 'typescript' })).value).toBe(41);
     expect((await session.run('kept + 1')).value).toBe(42);
     await session.run('echo made >made.txt', { language: 'bash' });
     expect((await session.run('require("node:fs").readFileSync("made.txt", "utf8")')).value).toBe('made\n');
-    expect(await session.run('exit 0', { language: 'bash' })).toMatchObject({ state: 'lost', outcome: 'succeeded' });
-    expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: 2 });
+    const ended = await session.run('exit 0', { language: 'bash' });
+    expect(ended).toMatchObject({ state: 'lost', outcome: 'succeeded' });
+    expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: ended.epoch + 1 });
   });
 
   it('resolves imports like a file of the workspace, in all forms', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open({
-      files: { 'lib/sum.mjs': 'export default (a, b) => a + b;\nexport const one = 1;' },
-    });
+    const session = await opened();
     expect(
       (
         await session.run(
@@ -294,7 +305,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
 
   it('shows results in their forms', async (context) => {
     need(context, level, 'python');
-    await using session = await open();
+    const session = await opened();
     const shown = await session.run(
       "display('<b>1</b>', 'text/html'); display(new Uint8Array([137, 80]), 'image/png'); new Map([[1, 2]])",
     );
@@ -346,8 +357,8 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     ],
   ] as const)('reports a result while the run goes on, in %s', async ([language, code], context) => {
     need(context, level, language);
-    await using session = await open({ language });
-    const stream = session.stream(code);
+    const session = await opened();
+    const stream = session.stream(code, { language });
     const told: unknown[] = [];
     for await (const event of stream) {
       if (event.type === 'output') told.push(event.text);
@@ -356,15 +367,9 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       if (told.length === 2) await session.files.write('go', '');
     }
     const { results, value } = await stream.result;
+    await session.files.delete('go');
     expect(told).toEqual(['before', { 'text/plain': 'one' }, { 'text/plain': 'two' }]);
     expect([...results.map(({ data }) => data), value]).toEqual([{ 'text/plain': 'one' }, { 'text/plain': 'two' }, 3]);
-  });
-
-  it('keeps the results of a run that is lost', async (context) => {
-    requireEachLevel(context, level);
-    await using session = await open();
-    const lost = await session.run('display("one"); process.kill(process.pid, "SIGKILL"); for (;;);');
-    expect(lost).toMatchObject({ state: 'lost', signal: 'SIGKILL', results: [{ data: { 'text/plain': 'one' } }] });
   });
 
   it.for([
@@ -397,9 +402,9 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     },
   ])('has the variables of a run for that run only, in $language', async ({ language, ...code }, context) => {
     need(context, level, language);
-    await using session = await open({ language, env: { GIVEN: 'session' } });
+    const session = await opened();
     const prints = async (text: string, stdout: string, env?: Record<string, string>): Promise<void> => {
-      const run = await session.run(text, env === undefined ? {} : { env });
+      const run = await session.run(text, env === undefined ? { language } : { language, env });
       expect(run).toMatchObject({ outcome: 'succeeded', state: 'kept', stdout: { text: stdout } });
     };
     await prints(code.show, 'session,,\n\n');
@@ -411,15 +416,20 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     await prints(code.hour, '9\n', { TZ: code.zone });
     await prints(code.hour, '0\n');
     const { late = 'NODE_ENV' } = code;
-    const { diagnostics } = await session.run(code.hour, { env: { [late]: '1', NODE_ENV: 'test', TZ: 'UTC' } });
+    const { diagnostics } = await session.run(code.hour, {
+      language,
+      env: { [late]: '1', NODE_ENV: 'test', TZ: 'UTC' },
+    });
     const found = diagnostics.map((row) => [row.code, row.message.includes(late)]);
     expect(found).toEqual(code.late === undefined ? [] : [['variable.late', true]]);
-    await expect(session.run(code.show, { env: { 'no name': '' } })).rejects.toMatchObject({ code: 'job.invalid' });
+    await expect(session.run(code.show, { language, env: { 'no name': '' } })).rejects.toMatchObject({
+      code: 'job.invalid',
+    });
   });
 
   it('limits the results of a run, and reports omitted ones', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await opened();
     const buffers = await session.run(
       "const b = new Uint8Array([1, 2, 3]).buffer; for (const d of [b, new DataView(b, 1), new Uint8ClampedArray(b), new Uint8Array(b, 2)]) display(d, 'image/png')",
     );
@@ -458,12 +468,12 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     'goes on in %s after an error, and a value, larger than a message',
     async ([language, fail, set], context) => {
       need(context, level, language);
-      await using session = await open({ language });
-      const failed = await session.run(fail);
+      const session = await opened();
+      const failed = await session.run(fail, { language });
       expect(failed).toMatchObject({ outcome: 'failed', state: 'kept' });
       expect(failed.error?.message).toMatch(/^beginx+\n…\nx+end$/);
       const message = `The value is left out: over 262144 bytes, got ${9 * 2 ** 20 + 2}.`;
-      expect(await session.run(set)).toMatchObject({
+      expect(await session.run(set, { language })).toMatchObject({
         outcome: 'succeeded',
         state: 'kept',
         diagnostics: [{ code: 'value.invalid', message }],
@@ -473,8 +483,8 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
 
   it('tells the next run that an interpreter ended between two runs', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
-    await session.run('mkfifo held', { language: 'bash' });
+    const session = await opened();
+    const { epoch } = await session.run('mkfifo held', { language: 'bash' });
     await session.run(
       "var kept = 1, held = require('node:fs').openSync('held', 'r+'); setTimeout(() => process.exit(3), 500)",
     );
@@ -482,20 +492,20 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     // The pipe ends with the process that holds it; the parent learns of that a moment later.
     let next: SessionRun;
     do next = await session.run('sleep 0.1; export SKILLCELL_VALUE=', { language: 'bash' });
-    while (next.epoch === 1);
-    expect(next).toMatchObject({ outcome: 'succeeded', state: 'kept', epoch: 2 });
+    while (next.epoch === epoch);
+    expect(next).toMatchObject({ outcome: 'succeeded', state: 'kept', epoch: epoch + 1 });
     expect(next.diagnostics).toMatchObject([
       {
         code: 'session.lost',
         message: expect.stringMatching(/^Between this run and the previous one .* with code 3, /) as unknown,
       },
     ]);
-    expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: 2, diagnostics: [] });
+    expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: epoch + 1, diagnostics: [] });
   });
 
   it('attributes asynchronous failures to the current run', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open();
+    const session = await opened();
     expect(await session.run("Promise.reject(new TypeError('late')); 1")).toMatchObject({
       outcome: 'failed',
       error: { name: 'TypeError' },
@@ -507,6 +517,13 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       ),
     ).toMatchObject({ outcome: 'failed', error: { message: 'thrown' } });
     expect((await session.run('3')).value).toBe(3);
+  });
+
+  it('keeps the results of a run that is lost', async (context) => {
+    requireEachLevel(context, level);
+    const session = await opened();
+    const lost = await session.run('display("one"); process.kill(process.pid, "SIGKILL"); for (;;);');
+    expect(lost).toMatchObject({ state: 'lost', signal: 'SIGKILL', results: [{ data: { 'text/plain': 'one' } }] });
   });
 
   it('runs out of memory in one epoch, and goes on', async (context) => {
@@ -597,7 +614,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
 
   it('kills exit handlers that outlive its grace', async (context) => {
     need(context, level, 'python');
-    const session = await open({ limits: { graceMs: 300 } });
+    const session = await openedImpatient();
     await session.run('process.on("exit", () => { for (;;); }); undefined');
     await session.run('import atexit, os\n@atexit.register\ndef stay():\n  print("x" * 2 ** 20)\n  while True: pass', {
       language: 'python',
