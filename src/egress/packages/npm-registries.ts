@@ -66,8 +66,8 @@ function readSettings(): Record<string, unknown> {
   }
   const [warning] = read.warnings;
   if (warning === undefined) return read.config.snapshot;
-  const [, file = 'a file', variable] =
-    /^Issue while reading "([^"]*)"(?:\. Failed to replace env in config: \$\{([^}]*)\})?/.exec(warning) ?? [];
+  const [begun = '', file = 'a file'] = /^Issue while reading "([^"]*)"/.exec(warning) ?? [];
+  const [, variable] = /^\. Failed to replace env in config: \$\{([^}]*)\}/.exec(warning.slice(begun.length)) ?? [];
   const reason = variable === undefined ? 'cannot be read' : `names the variable ${variable}, which is not set`;
   throw unavailable('npm', `a file of its configuration ${reason}, got ${quotedText(file)}`);
 }
