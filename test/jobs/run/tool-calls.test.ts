@@ -54,7 +54,7 @@ const tools = toolList([
     {
       description: 'Returns its input after a while.',
       effect: 'read',
-      execute: async (input) => await new Promise((resolve) => setTimeout(() => resolve(input), 300)),
+      execute: async (input) => await new Promise((resolve) => setTimeout(() => resolve(input), 1_000)),
     },
   ],
   [
