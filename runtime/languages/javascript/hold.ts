@@ -103,6 +103,7 @@ function connect(held: HeldProgram): object {
 function moveLink(): { incoming: number; outgoing: number } {
   const fillers: number[] = [];
   try {
+    for (const descriptor of [GIVEN_INCOMING, GIVEN_OUTGOING]) fillers.push(...bothEnds(descriptor));
     do fillers.push(openSync('/dev/null', 'r'));
     while ((fillers.at(-1) ?? 0) < FIRST_DESCRIPTOR - 1);
     const incoming = openSync(`/dev/fd/${GIVEN_INCOMING}`, 'r');
@@ -114,6 +115,19 @@ function moveLink(): { incoming: number; outgoing: number } {
     return { incoming: GIVEN_INCOMING, outgoing: GIVEN_OUTGOING };
   } finally {
     fillers.forEach((descriptor) => closeSync(descriptor));
+  }
+}
+
+/**
+ * Opens both ends of a fifo of the link, if this account may. Opening one end waits for the other end: without a supervisor, which may have
+ * been killed in the meantime, for ever.
+ */
+function bothEnds(descriptor: number): number[] {
+  try {
+    return [openSync(`/dev/fd/${descriptor}`, 'r+')];
+  } catch {
+    // The account of user code may not. The kernel ends its processes with their supervisor.
+    return [];
   }
 }
 

@@ -1,11 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isPacked, readCall } from '../../../src/protocol/channel/packed-call.ts';
-import { CONNECTED, runHeldNode } from '../../fixtures/held-node.ts';
+import { CONNECTED, runHeldNode, startHeldNode } from '../../fixtures/held-node.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -33,6 +35,19 @@ async function saidBy(code: string): Promise<{ messages: Record<string, unknown>
   const [status] = (await ended) as [number | null];
   return { messages: messages.filter(({ type }) => type !== 'waiting'), code: status };
 }
+
+it('a held Node ends if its supervisor was killed while it started', async () => {
+  const names = ['to-program', 'from-program'].map((name) => join(cwd, name));
+  execFileSync('mkfifo', names);
+  const both = names.map((name) => openSync(name, 'r+'));
+  const ends = [openSync(names[0] ?? '', 'r'), openSync(names[1] ?? '', 'w')];
+  for (const descriptor of both) closeSync(descriptor);
+  const child = await startHeldNode(join(cwd, 'program.mjs'), cwd, ['ignore', 'ignore', 'ignore', ...ends]);
+  for (const descriptor of ends) closeSync(descriptor);
+  const end = await Promise.race([once(child, 'exit'), pause(20_000, ['still waits'])]);
+  child.kill('SIGKILL');
+  expect(end[0]).not.toBe('still waits');
+});
 
 describe('the calls of a program', () => {
   it('leave in groups of eight if made together', async () => {
