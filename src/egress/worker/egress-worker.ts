@@ -154,10 +154,13 @@ async function openAgent(
   const trusted = isUsual ? undefined : [...(authorities ?? rootCertificates), ...further];
   if (upstreamProxy !== undefined) {
     const { ProxyAgent } = await import('undici');
-    const own = { ca: trusted };
-    const tls = trusted === undefined ? {} : { requestTls: own, proxyTls: own };
+    // The authorities of a registry are those of its hosts, not of the proxy.
+    const trust = {
+      ...(trusted === undefined ? {} : { requestTls: { ca: trusted } }),
+      ...(ca === undefined ? {} : { proxyTls: { ca: [...rootCertificates, ca] } }),
+    };
     const limits = { maxHeaderSize: HEADER_BYTES, headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS };
-    return new ProxyAgent({ uri: upstreamProxy, proxyTunnel: true, ...tls, ...limits });
+    return new ProxyAgent({ uri: upstreamProxy, proxyTunnel: true, ...trust, ...limits });
   }
   // Its gates among ours are those with the names of its checks.
   const checks = without as readonly OutgoingCheck[];

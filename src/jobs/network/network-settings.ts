@@ -127,7 +127,7 @@ export function networkSettings(options: NetworkOptions): NetworkSettings {
     return [key, { source, hosts: rules, header: header.toLowerCase(), variable }];
   };
   return {
-    allow: allow.map(allowedRule),
+    allow: allow.map(reachableRule),
     secrets: new Map(Object.entries(secrets).map(read)),
     packages: { npm: [], pypi: [], ...packages },
     allowPrivate,
@@ -143,7 +143,7 @@ export function networkSettings(options: NetworkOptions): NetworkSettings {
  *
  * @throws SkillcellError `network.rule-invalid`
  */
-function allowedRule(given: NetworkRule | string): CheckedRule {
+function reachableRule(given: NetworkRule | string): CheckedRule {
   const rule = parseNetworkRule(given);
   if (!isOwnHost(rule.host) || isIP(rule.host) !== 0) return rule;
   const message = `Cannot use the network rule: a program finds its own sandbox at ${quotedText(rule.host)}; give the service another host name.`;
@@ -152,7 +152,7 @@ function allowedRule(given: NetworkRule | string): CheckedRule {
 
 /** A host of a secret: it gets the value whatever the method and the path, and only over TLS. */
 function secretHost(name: string, text: string): CheckedRule {
-  const host = parseNetworkRule(text);
+  const host = reachableRule(text);
   if (host.scheme === 'https' && host.methods === undefined && host.paths === undefined) return host;
   const message = `Cannot create the orchestrator: network.secrets.${name}.hosts must name hosts of https without methods and paths, got ${quotedText(text)}.`;
   throw new SkillcellError('options.invalid', message);
