@@ -13,7 +13,7 @@ import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
-import { share } from '../fixtures/share.ts';
+import { IS_SAMPLE } from '../fixtures/share.ts';
 import { withoutBubblewrap } from '../fixtures/without-bubblewrap.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -39,7 +39,7 @@ function part(text: string, number: number): string {
   return text.slice(from, to < 0 ? undefined : to);
 }
 
-describe.each(share(['the quick start'], []))('%s', () => {
+describe('the quick start', () => {
   it('shows refusals, a comparison, a chart and a report with footnotes', { timeout: TIMEOUT_MS }, async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [program], { cwd: root, env });
     expect(stderr).toBe('');
@@ -96,10 +96,9 @@ describe.each(share(['the quick start'], []))('%s', () => {
     // A pipe gets no terminal codes.
     expect(stdout).not.toContain('\u001b');
   });
-});
 
-// In this file, because these tests write the same folder.
-describe.each(share([], ['on pipes, terminals and other machines']))('the quick start %s', () => {
+  // The others stand in this file, because they write the same folder.
+  if (IS_SAMPLE) return;
   it(
     'prints the same through npm start to a small pipe with a slow reader',
     { timeout: TIMEOUT_MS },

@@ -5,7 +5,7 @@ import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { startMcpClient } from '../fixtures/mcp-clients/mcp-client.ts';
 import { levelFlags, type McpHttpServer, startMcpServer, TOKEN } from '../fixtures/mcp-server.ts';
 import { forgetPeak, peakMemory } from '../fixtures/peak-memory.ts';
-import { share } from '../fixtures/share.ts';
+import { IS_SAMPLE } from '../fixtures/share.ts';
 import { until } from '../fixtures/until.ts';
 
 const MIB = 1024 * 1024;
@@ -145,7 +145,25 @@ describe('a server over HTTP', () => {
     expect(await idOf({ ...PING, id: [1], params: [] })).toBe(null);
   });
 
-  it.each(share([], ['with the token or without']))('does not grow by requests, %s', async () => {
+  it('ends by SIGTERM, with its sessions and sandboxes', async () => {
+    const own = await startMcpServer(await levelFlags(BEST_LEVEL));
+    await using client = startMcpClient('v2');
+    await client.connect({ url: own.url, token: TOKEN });
+    await client.run('open_session', {});
+    const { tmpdir } = await import('node:os');
+    const { ownerOf, outsideView } = await import('../chaos/outside-view.ts');
+    const owner = ownerOf(own.process.pid ?? 0) ?? 'no-owner';
+    const view = outsideView(tmpdir(), undefined);
+    expect(await view.leftovers(owner)).not.toEqual([]);
+    own.process.kill('SIGTERM');
+    const [code] = (await once(own.process, 'close')) as [number];
+    expect(code).toBe(143);
+    await until(async () => (await view.leftovers(owner)).length === 0, 'an end of the sandboxes');
+    await own[Symbol.asyncDispose]();
+  });
+
+  if (IS_SAMPLE) return;
+  it('does not grow by requests, with the token or without', async () => {
     const { pid = 0 } = server.process;
     const body = Buffer.alloc(3 * MIB, '[1],');
     // The memory for as many requests at once is no growth.
@@ -168,7 +186,7 @@ describe('a server over HTTP', () => {
     expect((await ask({})).status).toBe(200);
   });
 
-  it.each(share([], ['each its own jobs']))('serves clients side by side, %s', async () => {
+  it('serves clients side by side, each its own jobs', async () => {
     await using first = startMcpClient('v1');
     await using second = startMcpClient('v2, newest revision');
     await Promise.all([first, second].map((client) => client.connect({ url: server.url, token: TOKEN })));
@@ -183,22 +201,5 @@ describe('a server over HTTP', () => {
     await first.run('run_code', { session, code: 'const shared = 7;' });
     expect((await second.run('run_code', { session, code: 'shared' })).structuredContent).toMatchObject({ value: 7 });
     await second.run('close_session', { session });
-  });
-
-  it('ends by SIGTERM, with its sessions and sandboxes', async () => {
-    const own = await startMcpServer(await levelFlags(BEST_LEVEL));
-    await using client = startMcpClient('v2');
-    await client.connect({ url: own.url, token: TOKEN });
-    await client.run('open_session', {});
-    const { tmpdir } = await import('node:os');
-    const { ownerOf, outsideView } = await import('../chaos/outside-view.ts');
-    const owner = ownerOf(own.process.pid ?? 0) ?? 'no-owner';
-    const view = outsideView(tmpdir(), undefined);
-    expect(await view.leftovers(owner)).not.toEqual([]);
-    own.process.kill('SIGTERM');
-    const [code] = (await once(own.process, 'close')) as [number];
-    expect(code).toBe(143);
-    await until(async () => (await view.leftovers(owner)).length === 0, 'an end of the sandboxes');
-    await own[Symbol.asyncDispose]();
   });
 });
