@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { CONNECTION_PACE, CONNECTION_WINDOW } from '../../src/protocol/channel/channel.ts';
+import { CONNECTION_PACE } from '../../src/protocol/channel/channel.ts';
 import { FRAME_KIND } from '../../src/protocol/channel/frame.ts';
 import { handOver, joinDoor } from '../fixtures/egress/joined-door.ts';
 import { until } from '../fixtures/until.ts';
@@ -76,7 +76,7 @@ test('connections without a reader hold no more than their window at each end', 
   const held = (sockets: readonly Socket[]): number =>
     sockets.reduce((sum, socket) => sum + asked.length - socket.writableLength, 0);
   // The system's own buffers of both sockets come on top.
-  const most = 32 * (2 * CONNECTION_WINDOW + 6 * 1024 * 1024);
+  const most = 32 * (2 * CONNECTION_PACE.window + 6 * 1024 * 1024);
   expect(held(programs)).toBeLessThan(most);
   expect(door.host.channel.backlog + door.sandbox.channel.backlog).toBeLessThan(2 * 1024 * 1024);
 });
@@ -107,7 +107,7 @@ const BREACHES: readonly (readonly [string, (sandbox: ReturnType<typeof openEnd>
       await new Promise((resolve) => process.nextTick(resolve));
       // A channel of ours would wait for credit, and refuse credit that it did not use.
       duplex.removeAllListeners('data').resume();
-      const full = frameBytes(FRAME_KIND.data, 0, number, Buffer.alloc(CONNECTION_WINDOW));
+      const full = frameBytes(FRAME_KIND.data, 0, number, Buffer.alloc(CONNECTION_PACE.window));
       duplex.write(Buffer.concat([full, full]));
     },
   ],

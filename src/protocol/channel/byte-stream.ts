@@ -9,9 +9,8 @@ export interface StreamPace {
 /** Most bytes under way on one stream until the reader grants more credit. */
 export const STREAM_WINDOW: number = 1024 * 1024;
 export const STREAM_PACE: StreamPace = { window: STREAM_WINDOW, shared: false };
-/** The same for each direction of a connection: a job may have many connections without a reader. */
-export const CONNECTION_WINDOW: number = 256 * 1024;
-export const CONNECTION_PACE: StreamPace = { window: CONNECTION_WINDOW, shared: true };
+/** The pace of each direction of a connection: a job may have many connections without a reader. */
+export const CONNECTION_PACE: StreamPace = { window: 256 * 1024, shared: true };
 /**
  * Most bytes of all connections that have left one side of a channel and not reached the other: a message waits behind no more than these
  * in the buffers of the system and of an engine.

@@ -12,10 +12,8 @@ const ONE_FRAME_CHARACTERS = Math.floor(MAX_FRAME_PAYLOAD / 3);
 
 export {
   CONNECTION_PACE,
-  CONNECTION_WINDOW,
   STREAM_WINDOW,
   type ByteWriter,
-  type StreamPace,
   type StreamReader,
   type StreamWriter,
 } from './byte-stream.ts';

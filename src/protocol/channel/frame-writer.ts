@@ -154,7 +154,7 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
     takeShared(bytes) {
       sharedCredit += bytes;
       if (sharedCredit > SHARED_WINDOW) throw new FrameError('Cannot take credit: more than was sent.');
-      flushSoon();
+      if (ready.size > 0) flushSoon();
     },
     stop() {
       stopped = true;
