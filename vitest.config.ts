@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 import { filesOf, suitePart } from './scripts/suite-parts.ts';
 
 /**
- * Files that run one after the other, after all other files: they test an engine or a host as a whole, or assert durations that other work
+ * Files that run one after the other, before all other files: they test an engine or a host as a whole, or assert durations that other work
  * would change.
  */
 const SERIAL = [
@@ -60,7 +60,7 @@ export default defineConfig({
           name: 'parallel',
           include: files.filter((file) => !isSerial(file) && !sharesProcess(file)),
           maxWorkers,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -70,7 +70,7 @@ export default defineConfig({
           include: files.filter((file) => !isSerial(file) && sharesProcess(file)),
           isolate: false,
           maxWorkers,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -79,7 +79,7 @@ export default defineConfig({
           name: 'serial',
           include: files.filter(isSerial),
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],
