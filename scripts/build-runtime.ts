@@ -223,6 +223,7 @@ const withoutAdvice: Plugin = {
       return { contents, loader: 'ts' };
     });
     onLoad({ filter: /[\\/]library-errors\.ts$/ }, () => ({ contents: 'export const LIBRARY_ERRORS = {};' }));
+    onLoad({ filter: /[\\/]service-errors\.ts$/ }, () => ({ contents: 'export const SERVICE_ERRORS = {};' }));
   },
 };
 

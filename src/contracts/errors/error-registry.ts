@@ -1,4 +1,5 @@
 import { LIBRARY_ERRORS } from './library-errors.ts';
+import { SERVICE_ERRORS } from './service-errors.ts';
 
 /** Properties of an error code. `exitCode` is the exit code of the CLI, `http` the status of the service. */
 export interface ErrorEntry {
@@ -415,7 +416,11 @@ const OWN_ERRORS = {
 } as const;
 
 /** The closed list of error codes. `docs/errors.md` is generated from it. */
-export const ERROR_REGISTRY: typeof OWN_ERRORS & typeof LIBRARY_ERRORS = { ...OWN_ERRORS, ...LIBRARY_ERRORS };
+export const ERROR_REGISTRY: typeof OWN_ERRORS & typeof LIBRARY_ERRORS & typeof SERVICE_ERRORS = {
+  ...OWN_ERRORS,
+  ...LIBRARY_ERRORS,
+  ...SERVICE_ERRORS,
+};
 
 /** A code of the closed error registry. */
 export type ErrorCode = keyof typeof ERROR_REGISTRY;

@@ -1,0 +1,40 @@
+import type { Expression, Kysely, RawBuilder, SqlBool } from 'kysely';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { Tables } from './tables.ts';
+
+/** The open database of a service. No other process has it open at the same time. */
+export interface Database extends AsyncDisposable {
+  readonly db: Kysely<Tables>;
+  /** Holds for rows of `job_words` in which each of the words begins a word. */
+  hasWords(words: readonly string[]): Expression<SqlBool>;
+  /** Words as the column `words` stores them. */
+  storedWords(words: readonly string[]): RawBuilder<string>;
+  /** Whether a query would be answered now. */
+  isReady(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** Where the database of a service is. */
+export interface DatabasePlace {
+  /** The state folder, which exists. SQLite lies in it. */
+  folder: string;
+  /** Address of a PostgreSQL database. Without it, SQLite is used. */
+  url?: string | undefined;
+}
+
+/**
+ * Opens the database of a service, and brings its tables to the present form.
+ *
+ * @throws SkillcellError `database.unavailable`, `database.in-use`, `database.newer`
+ */
+export async function openDatabase({ folder, url }: DatabasePlace): Promise<Database> {
+  if (url === undefined) return await (await import('./open-sqlite.ts')).openSqlite(folder);
+  return await (await import('./open-postgres.ts')).openPostgres(url);
+}
+
+/** The database does not answer. The message of its driver may hold parts of a query, so it is only the cause. */
+export function unavailable(cause: unknown): SkillcellError {
+  const code = (cause as { code?: unknown }).code;
+  const reason = typeof code === 'string' && /^[A-Z0-9]{1,20}$/.test(code) ? ` (${code})` : '';
+  return new SkillcellError('database.unavailable', `Cannot use the database: it does not answer${reason}.`, { cause });
+}

@@ -1,0 +1,157 @@
+import { Kysely, PostgresDialect, sql, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { unavailable, type Database } from './database.ts';
+import { migrate, type Definitions } from './migrations.ts';
+import type { Tables } from './tables.ts';
+
+/** Key of the advisory lock: "skillcell" in ASCII, as far as it fits. */
+const LOCK_KEY = '8316287205064929644';
+const MOST_CONNECTIONS = 8;
+const CONNECT_MS = 5_000;
+/** Pause before the lock is asked for again. */
+const PAUSE_MS = 500;
+/** SQLSTATE classes and codes of a server that is away, ending, or read-only after a switch to another one. */
+const AWAY = /^(?:08...|57P0.|25006|53300)$/;
+/** The type `bigint`. Counts and times fit into a number. */
+const INT8 = 20;
+
+const DEFINITIONS: Definitions = {
+  serial: sql`integer primary key generated always as identity`,
+  time: 'bigint',
+  bytes: 'bytea',
+  async words(db) {
+    await sql`create table job_words (rowid integer primary key, words tsvector not null)`.execute(db);
+    await sql`create index job_words_words on job_words using gin (words)`.execute(db);
+  },
+};
+
+/**
+ * Opens a PostgreSQL database, version 15 or later.
+ *
+ * @throws SkillcellError `database.unavailable`, `database.in-use`, `database.newer`
+ */
+export async function openPostgres(url: string): Promise<Database> {
+  const lock = createLock(url);
+  await lock.take();
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    types: { getTypeParser: typeParser },
+  });
+  // Without a listener, the end of an idle connection would end the process.
+  pool.on('error', () => undefined);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool, lock) }) });
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    // Before its first query, Kysely would not end the pool.
+    await sql`select 1`.execute(db).catch(() => undefined);
+    await db.destroy();
+    await lock.close();
+  };
+  const database: Database = {
+    db,
+    isReady: () =>
+      sql`select 1`.execute(db).then(
+        () => true,
+        () => false,
+      ),
+    hasWords: (words) => sql`words @@ to_tsquery('simple', ${words.map((word) => `${word}:*`).join(' & ')})`,
+    storedWords: (words) => sql`to_tsvector('simple', ${words.join(' ')})`,
+    close: () => (closing ??= close()),
+    [Symbol.asyncDispose]: () => database.close(),
+  };
+  try {
+    await migrate(db, DEFINITIONS);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+const typeParser: typeof pg.types.getTypeParser = (id, format) =>
+  id === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(id, format);
+
+/** The lock of one process, which lives as long as its connection. */
+interface DatabaseLock {
+  /** @throws SkillcellError `database.in-use`, `database.unavailable` */
+  take(): Promise<void>;
+  isHeld(): boolean;
+  close(): Promise<void>;
+}
+
+/** The lock is asked for again after the server was away. Until then, no query is made: another process may have it. */
+function createLock(url: string): DatabaseLock {
+  let holder: pg.Client | undefined;
+  let isClosed = false;
+  const take = async (): Promise<void> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, keepAlive: true });
+    const lost = (): void => {
+      if (holder !== client) return;
+      holder = undefined;
+      void again();
+    };
+    client.on('error', lost);
+    client.on('end', lost);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1::bigint) as taken', [
+        LOCK_KEY,
+      ]);
+      if (rows[0]?.taken !== true)
+        throw new SkillcellError('database.in-use', 'Cannot open the database: another process serves it.');
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw SkillcellError.isInstance(error) ? error : unavailable(error);
+    }
+    holder = client;
+  };
+  const again = async (): Promise<void> => {
+    while (!isClosed && holder === undefined) {
+      await sleep(PAUSE_MS, undefined, { ref: false });
+      // The next turn tries again.
+      if (!isClosed) await take().catch(() => undefined);
+    }
+  };
+  return {
+    take,
+    isHeld: () => holder !== undefined,
+    async close() {
+      isClosed = true;
+      await holder?.end().catch(() => undefined);
+    },
+  };
+}
+
+/** A pool whose failures of the server have our code. It gives no connection while another process may use the database. */
+function guarded(pool: pg.Pool, lock: DatabaseLock): PostgresPool {
+  return {
+    options: pool.options,
+    async connect() {
+      if (!lock.isHeld()) throw unavailable({ code: 'LOCK' });
+      const client = await pool.connect().catch((error: unknown) => {
+        throw unavailable(error);
+      });
+      return {
+        async query(text: string, parameters: readonly unknown[]) {
+          try {
+            return await client.query(text, [...parameters]);
+          } catch (error) {
+            throw isAway(error) ? unavailable(error) : error;
+          }
+        },
+        release: (destroy?: boolean) => client.release(destroy),
+      } as unknown as PostgresPoolClient;
+    },
+    end: () => pool.end(),
+  };
+}
+
+/** Whether the server or its connection is away. An error of a statement has a SQLSTATE of another class. */
+function isAway(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === undefined || AWAY.test(code) || !/^[0-9A-Z]{5}$/.test(code);
+}
