@@ -27,6 +27,11 @@ export function configFolder(env: Environment): string {
   return join(absolute(env['XDG_CONFIG_HOME']) ?? join(homeFolder(env), '.config'), 'skillcell');
 }
 
+/** Default state folder of this user. */
+export function stateFolder(env: Environment): string {
+  return join(absolute(env['XDG_STATE_HOME']) ?? join(homeFolder(env), '.local/state'), 'skillcell');
+}
+
 /** Default cache folder of this user. */
 export function defaultCacheFolder(env: Environment = process.env): string {
   return join(absolute(env['XDG_CACHE_HOME']) ?? join(homeFolder(env), '.cache'), 'skillcell');

@@ -7,6 +7,7 @@ import {
   OFFERED_TOOL_FLAG,
   SCRIPT_FLAGS,
   SERVER_FLAGS,
+  SERVICE_FLAGS,
   SKILLS_FLAGS,
 } from '../options/flags/flags.ts';
 import { SCAN_COMMANDS } from './scan-commands.ts';
@@ -86,6 +87,17 @@ const MCP: CommandSpecification = {
     'Flags of jobs hold for all jobs of all clients: a call can ask for less time, and cannot widen a limit.',
   ],
   load: async () => (await import('../commands/jobs/run-mcp.ts')).runMcp,
+};
+
+const SERVE: CommandSpecification = {
+  path: ['serve'],
+  summary: 'run the service: jobs over HTTP, with users and tokens',
+  flags: SERVICE_FLAGS,
+  notes: [
+    'The first start writes the token of the first admin to DIR/admin-token.',
+    'Flags of jobs hold for all jobs: they are what a job gets, and the most that it may ask for.',
+  ],
+  load: async () => (await import('../commands/service/run-serve.ts')).runServe,
 };
 
 /** Flags of a job that a session takes too. */
@@ -261,6 +273,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
   CODEGEN,
   REPL,
   MCP,
+  SERVE,
   ...SKILLS,
   ...LOCK_COMMANDS,
   ...LIBRARY_COMMANDS,

@@ -65,6 +65,7 @@ export const SERVICE_ERRORS = {
     advice: 'Send JSON, or a form where the route takes one, without a content encoding.',
   },
   'request.method': { http: 405, exitCode: 2, retry: false, advice: 'Use a method of the header `Allow`.' },
+  'request.range': { http: 416, exitCode: 2, retry: false, advice: 'Ask for a range within the bytes of the file.' },
   'request.timeout': { http: 408, exitCode: 2, retry: true, advice: 'Send the whole request sooner.' },
   'request.unconditional': {
     http: 428,

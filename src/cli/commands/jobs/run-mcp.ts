@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, type JobLimits } from '../../../contracts/jobs/limits.t
 import type { McpHost } from '../../../mcp/server/create-mcp-host.ts';
 import type { OrchestratorOptions } from '../../../jobs/orchestrator.ts';
 import { cliRunners } from '../../job/runners.ts';
-import { type CommandContext, flagValue } from '../../options/flags/command.ts';
+import type { CommandContext } from '../../options/flags/command.ts';
 import { consumerFromFlags } from '../../options/flags/consumer-flag.ts';
 import { type HttpFlags, httpFromFlags } from '../../options/flags/http-flags.ts';
 import { jobOptions } from '../../options/job-options.ts';
@@ -14,17 +14,15 @@ import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { followedSkills } from '../../options/skills/job-skills.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
-import { parseNumber } from '../../options/flags/parse-number.ts';
+import { poolFromFlags } from '../../options/flags/pool-flag.ts';
 import { packageVersion } from '../../../contracts/package-root.ts';
 
 const MIB = 1024 * 1024;
-const POOL = { minimum: 0, maximum: 100, unit: 'sandboxes' };
 /** Most waiting jobs; more are refused. */
 const QUEUE = 64;
 /** Artifacts stay in memory for clients to read. */
 const KEPT_ARTIFACT_BYTES: number = 32 * MIB;
 const ARTIFACT_LIMITS: Partial<JobLimits> = { artifactFileBytes: 8 * MIB, artifactTotalBytes: 16 * MIB };
-const SANDBOX_LIMITS = ['memoryMib', 'cpus', 'pids', 'workspaceMib', 'workspaceInodes'] as const;
 /** Log lines wait for a reader of stderr up to this size; more are dropped, since clients cause them. */
 const WAITING_LOG_BYTES: number = 64 * 1024;
 
@@ -86,17 +84,6 @@ export async function runMcp(context: CommandContext): Promise<number> {
  */
 function keepSmall(): void {
   setFlagsFromString('--optimize-for-size');
-}
-
-function poolFromFlags(
-  { arguments: given }: CommandContext,
-  limits: Partial<JobLimits>,
-): { size: number; limits: object } {
-  const text = flagValue(given, 'pool');
-  const ofSandboxes = Object.fromEntries(
-    SANDBOX_LIMITS.flatMap((name) => (name in limits ? [[name, limits[name]]] : [])),
-  );
-  return { size: text === undefined ? 0 : parseNumber('--pool', text, POOL), limits: ofSandboxes };
 }
 
 /** Resolves when the client is gone, or the command is interrupted. */

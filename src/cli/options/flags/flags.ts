@@ -197,6 +197,42 @@ export const SERVER_FLAGS: readonly FlagSpecification[] = [
   { name: 'pool', value: 'N', summary: 'sandboxes for JavaScript that are started ahead (default: 0)' },
 ];
 
+/** Job flags of the service: the most that any job may ask for. */
+const SERVICE_JOB_FLAGS = ['runner', 'isolation', ...LIMIT_SPECIFICATIONS.map(({ name }) => name), 'mcp', 'tool'];
+
+/** Flags of the command that runs the service. */
+export const SERVICE_FLAGS: readonly FlagSpecification[] = [
+  { name: 'port', value: 'PORT', summary: 'the port to listen at; 0 for a free one (default: 7420)' },
+  {
+    name: 'host',
+    value: 'ADDRESS',
+    summary: 'the address to listen at; others than the loopback need --behind-proxy (default: 127.0.0.1)',
+  },
+  {
+    name: 'state',
+    value: 'DIR',
+    summary: 'where the database and the files of jobs are (default: ~/.local/state/skillcell)',
+  },
+  {
+    name: 'database',
+    value: 'URL',
+    summary: 'a PostgreSQL database, postgres://… (default: SQLite in the state folder)',
+  },
+  {
+    name: 'allow-host',
+    value: 'NAME',
+    repeatable: true,
+    summary: 'a further name of the service, for requests with this Host',
+  },
+  { name: 'behind-proxy', summary: 'trust the X-Forwarded headers of a proxy, which ends TLS' },
+  { name: 'drain', value: 'S', summary: 'seconds that running jobs may take at the end of the service (default: 30)' },
+  { name: 'keep-days', value: 'N', summary: 'days that a finished job is kept (default: 30)' },
+  { name: 'max-waiting', value: 'N', summary: 'waiting jobs of all users; more are refused (default: 1000)' },
+  ...SERVER_FLAGS.filter(({ name }) => SERVICE_JOB_FLAGS.includes(name) || name === 'pool'),
+  ...MODEL_FLAGS,
+  { ...JSON_FLAG, summary: 'print one JSON document at the start: { url, adminToken }' },
+];
+
 /** Summaries of job flags for a script of a skill, which names its own language and has no standard input. */
 const SCRIPT_FLAG_SUMMARIES: Readonly<Record<string, string | undefined>> = {
   arg: 'an argument of the script, before ARGS',

@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { DEFAULT_LIMITS } from '../../../contracts/jobs/limits.ts';
+import { ISOLATION_LEVELS, type Isolation } from '../../../contracts/jobs/result.ts';
+import { stateFolder } from '../../../durable/user-folders.ts';
+import type { JobRequest } from '../../../jobs/request/job-schema.ts';
+import { cliRunners } from '../../job/runners.ts';
+import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
+import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
+import { modelFromFlags } from '../../options/flags/model-flags.ts';
+import { parseNumber } from '../../options/flags/parse-number.ts';
+import { poolFromFlags } from '../../options/flags/pool-flag.ts';
+import { jobOptions } from '../../options/job-options.ts';
+import { followedSkills } from '../../options/skills/job-skills.ts';
+import { usageError } from '../../terminal/usage-error.ts';
+
+const PORT = { minimum: 0, maximum: 65_535, unit: 'the port' };
+const DRAIN = { minimum: 0, maximum: 3_600, unit: 'seconds' };
+const KEEP_DAYS = { minimum: 1, maximum: 3_650, unit: 'days' };
+const MAX_WAITING = { minimum: 1, maximum: 1_000_000, unit: 'jobs' };
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
+
+/** `skillcell serve`: answers requests until the command is interrupted. */
+export async function runServe(context: CommandContext): Promise<number> {
+  const { io, output, interruption, json } = context;
+  const flags = serviceFlags(context);
+  const { runner = 'auto', isolation, limits = {}, tools = [] } = await jobOptions(context, true);
+  const level = isolation === undefined ? {} : { isolation };
+  const model = await modelFromFlags(context, 'optional');
+  await using followed = await followedSkills(context);
+  await using mcp = await mcpToolsFromFlag(context);
+  const runners = cliRunners(io);
+  const concurrency = Math.max(2, availableParallelism());
+  const { createOrchestrator } = await import('../../../jobs/create-orchestrator.ts');
+  const { createLogger } = await import('../../../jobs/create-logger.ts');
+  const { openService } = await import('../../../server/open-service.ts');
+  const logger = createLogger();
+  await using orchestrator = createOrchestrator({
+    tools: mcp.tools,
+    skills: followed.skills,
+    runners,
+    concurrency,
+    pool: { ...poolFromFlags(context, limits), ...level },
+    ceilings: { runTimeoutMs: DEFAULT_LIMITS.runTimeoutMs, ...limits },
+    ...(model === undefined ? {} : { model }),
+  });
+  const start = (job: JobRequest): ReturnType<typeof orchestrator.stream> =>
+    orchestrator.stream({
+      ...job,
+      ...{ runner, ...strongerOf(isolation, job.isolation), limits: { ...limits, ...job.limits } },
+      tools: job.tools ?? tools,
+    } as Parameters<typeof orchestrator.stream>[0]);
+  const settleUrgent = interruption.onUrgent(() => Promise.all(runners.map((each) => each.close())));
+  const service = await openService({ ...flags, concurrency, start, logger });
+  const { url, adminToken } = service;
+  await output.note(`skillcell serve listens at ${url}`);
+  if (adminToken !== undefined) await output.note(`the token of the first admin is in ${adminToken}`);
+  if (json) await output.text(`${JSON.stringify({ url, adminToken: adminToken ?? null })}\n`);
+  const { signal } = interruption;
+  if (!signal.aborted) await once(signal, 'abort');
+  await service.close(flags.drainMs);
+  settleUrgent();
+  return 0;
+}
+
+interface ServiceFlags {
+  folder: string;
+  databaseUrl: string | undefined;
+  host: string;
+  port: number;
+  allowHosts: string[];
+  behindProxy: boolean;
+  drainMs: number;
+  keepDays: number;
+  maxWaiting: number;
+}
+
+/** @throws SkillcellError `usage.invalid` */
+function serviceFlags({ arguments: given, io }: CommandContext): ServiceFlags {
+  const number = (name: string, fallback: number, range: Parameters<typeof parseNumber>[2]): number => {
+    const text = flagValue(given, name);
+    return text === undefined ? fallback : parseNumber(`--${name}`, text, range);
+  };
+  const host = flagValue(given, 'host') ?? '127.0.0.1';
+  const behindProxy = given.flags.has('behind-proxy');
+  if (isIP(host) === 0 && host !== 'localhost')
+    throw usageError('--host', 'it must be an IP address or localhost', host);
+  if (!LOOPBACK.includes(host) && !behindProxy) {
+    const advice = 'Let a proxy end TLS, and add --behind-proxy.';
+    throw usageError('--host', 'other machines could read the tokens of requests without TLS', host, advice);
+  }
+  const databaseUrl = flagValue(given, 'database');
+  if (databaseUrl !== undefined && !/^postgres(?:ql)?:$/.test(URL.parse(databaseUrl)?.protocol ?? '')) {
+    // The text may hold a password.
+    throw usageError(
+      '--database',
+      'it must be an address of the form postgres://USER@HOST/NAME',
+      `${databaseUrl.length} characters`,
+    );
+  }
+  const state = flagValue(given, 'state');
+  return {
+    folder: state === undefined ? stateFolder(io.env) : resolve(io.cwd(), state),
+    ...{ databaseUrl, host, behindProxy },
+    port: number('port', 7_420, PORT),
+    allowHosts: flagValues(given, 'allow-host').map((name) => name.toLowerCase()),
+    drainMs: number('drain', 30, DRAIN) * 1_000,
+    keepDays: number('keep-days', 30, KEEP_DAYS),
+    maxWaiting: number('max-waiting', 1_000, MAX_WAITING),
+  };
+}
+
+/** A job may ask for a stronger level than the service has by default, and never gets a weaker one. */
+function strongerOf(ours: Isolation | undefined, asked: Isolation | undefined): { isolation?: Isolation } {
+  const rank = (level: Isolation | undefined): number => (level === undefined ? -1 : ISOLATION_LEVELS.indexOf(level));
+  const isolation = rank(asked) > rank(ours) ? asked : ours;
+  return isolation === undefined ? {} : { isolation };
+}

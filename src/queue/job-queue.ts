@@ -1,0 +1,291 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Selectable } from 'kysely';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import type { JobResult } from '../contracts/jobs/result.ts';
+import { checkRequest } from '../jobs/request/job-schema.ts';
+import { jobResult, lostResult, withReasons } from '../jobs/result/job-result.ts';
+import type { Database } from '../registry/database/database.ts';
+import type { JobRow } from '../registry/database/tables.ts';
+import type { JobRequest, StoredRequest } from './request/job-request.ts';
+import { storeRequest } from './request/store-request.ts';
+import { jobRows, type JobRows } from './rows/job-rows.ts';
+import { orchestratorJob, runQueuedJob, type QueuedEnd, type StartJob } from './run-queued-job.ts';
+import type { JobDispatch } from './seams/job-dispatch.ts';
+import type { JobFiles, JobInput } from './seams/job-files.ts';
+import type { JobLog } from './seams/job-log.ts';
+
+/** Pause before a query that the database did not answer is made again. */
+const PAUSE_MS = 500;
+const DAY_MS: number = 24 * 60 * 60 * 1_000;
+/** Ids that one query compares with the rows. */
+const IDS_AT_ONCE = 500;
+/** Time between two sweeps. */
+const SWEEP_MS: number = 60 * 60 * 1_000;
+
+/** Parts and limits of a queue. */
+export interface JobQueueOptions {
+  database: Database;
+  files: JobFiles;
+  log: JobLog;
+  dispatch: JobDispatch;
+  start: StartJob;
+  /** Most running jobs. */
+  concurrency: number;
+  /** Most waiting jobs of all users. */
+  maxWaiting: number;
+  /** Days until a finished job is removed. */
+  keepDays: number;
+  logger: Logger;
+  /** @default Date.now */
+  now?: () => number;
+}
+
+/** A submitted job. */
+export interface Submission {
+  userId: number;
+  request: JobRequest;
+  /** Further input files, by destination: the parts of a form. */
+  uploads?: readonly ({ destination: string } & JobInput)[];
+  /** The idempotency key. */
+  key?: string | undefined;
+}
+
+/** Jobs of many users, kept in a database: accepted once, run once, with exactly one result. */
+export interface JobQueue extends AsyncDisposable {
+  rows: JobRows;
+  /**
+   * Accepts a job. It is on the disk when this resolves.
+   *
+   * @throws SkillcellError `job.invalid`, `quota.exceeded`, `idempotency.mismatch`, `service.unavailable` during the end of the service
+   */
+  submit(submission: Submission): Promise<{ row: Selectable<JobRow>; isNew: boolean }>;
+  /** Submits the same job anew, with the same files. */
+  rerun(row: Selectable<JobRow>, userId: number): Promise<Selectable<JobRow>>;
+  /** Cancels a job. @returns false if it has ended already */
+  cancel(row: Selectable<JobRow>, reason: string): Promise<boolean>;
+  /** The row of a job at its end, or after a time. */
+  wait(id: string, ms: number, signal: AbortSignal): Promise<Selectable<JobRow> | undefined>;
+  /** Adds the last event to the log of a finished job if a crash has prevented it. */
+  complete(row: Selectable<JobRow>): Promise<void>;
+  /** Deletes a finished job with its files; false if it is not finished. */
+  remove(id: string): Promise<boolean>;
+  /** Ends the queue: no new jobs, and running ones have this time until they are canceled. */
+  close(drainMs?: number): Promise<void>;
+}
+
+/** Opens the queue: jobs of a dead process end as lost, and waiting ones go on. */
+export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
+  const { database, files, log, dispatch, logger, now = Date.now } = options;
+  const rows = jobRows(database, options.maxWaiting, now);
+  const ends = new EventEmitter().setMaxListeners(0);
+  const running = new Map<string, AbortController>();
+  /** Jobs that have files, and not yet a row. */
+  const accepting = new Set<string>();
+  const closing = new AbortController();
+  let closed: Promise<void> | undefined;
+
+  /** A change of a running job is made as soon as the database answers again. */
+  const persistently = async <Result>(query: () => Promise<Result>): Promise<Result> => {
+    for (;;) {
+      try {
+        return await query();
+      } catch (error) {
+        if (!SkillcellError.isInstance(error) || error.code !== 'database.unavailable') throw error;
+        await sleep(PAUSE_MS);
+      }
+    }
+  };
+
+  /** Records an end, and then tells it. */
+  const end = async (row: Pick<JobRow, 'id' | 'attempt'>, { result, errorCode }: QueuedEnd): Promise<void> => {
+    const isFirst = await persistently(() => rows.finish(row, result, errorCode));
+    if (isFirst) await log.append(row.id, [lastLine(row.id, result)]);
+    await log.release(row.id);
+    ends.emit(row.id);
+  };
+
+  const run = async (row: Selectable<JobRow>): Promise<void> => {
+    const { id, user_id: userId, attempt } = row;
+    const cancellation = new AbortController();
+    running.set(id, cancellation);
+    const { signal } = cancellation;
+    try {
+      const request = JSON.parse(row.request) as StoredRequest;
+      const ended = await runQueuedJob({ id, userId, attempt, request }, { files, log, start: options.start, signal });
+      await end(row, ended);
+    } catch (error) {
+      logger.error({ err: error, jobId: id }, 'a job could not be run to its end');
+      const result = lostResult({ jobId: id, kind: row.kind, attempt }, 'internal.fault', 'The service failed.');
+      await end(row, { result, errorCode: 'internal.fault' }).catch((err: unknown) =>
+        logger.error({ err, jobId: id }, 'the end of a job could not be recorded'),
+      );
+    } finally {
+      running.delete(id);
+    }
+  };
+
+  const accept = async (
+    request: StoredRequest,
+    inputs: readonly JobInput[],
+    { userId, key, rerunOf }: { userId: number; key?: string | undefined; rerunOf?: string },
+  ): Promise<{ row: Selectable<JobRow>; isNew: boolean }> => {
+    if (closed !== undefined) throw ending();
+    const id = randomUUID();
+    checkRequest(orchestratorJob(id, request, files));
+    accepting.add(id);
+    try {
+      await files.create(id, inputs);
+      const requestHash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
+      const inserted = await rows.insert({
+        id,
+        userId,
+        request,
+        requestHash,
+        key: key ?? null,
+        rerunOf: rerunOf ?? null,
+      });
+      if (inserted.isNew) dispatch.enqueue(id);
+      else await files.remove(id);
+      return inserted;
+    } catch (error) {
+      // With an unanswered query, the row may be there: a sweep decides.
+      if (!SkillcellError.isInstance(error) || error.code !== 'database.unavailable') await files.remove(id);
+      throw error;
+    } finally {
+      accepting.delete(id);
+    }
+  };
+
+  /** Removes old jobs, and folders without a row. */
+  const sweep = async (): Promise<void> => {
+    const ids = (await files.ids()).filter((id) => !accepting.has(id));
+    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+      const some = ids.slice(at, at + IDS_AT_ONCE);
+      const known = await rows.known(some);
+      for (const id of some) if (!known.has(id)) await files.remove(id);
+    }
+    for (;;) {
+      const old = await rows.removeBefore(now() - options.keepDays * DAY_MS);
+      for (const id of old) await files.remove(id);
+      if (old.length === 0) return;
+    }
+  };
+  const cancelRunning = (id: string, reason: string): void => running.get(id)?.abort(reason);
+
+  const queue: JobQueue = {
+    rows,
+    async submit({ userId, request, uploads = [], key }) {
+      const stored = storeRequest(request, uploads);
+      return await accept(stored.request, stored.inputs, { userId, key });
+    },
+    async rerun(row, userId) {
+      const request = JSON.parse(row.request) as StoredRequest;
+      const inputs = await readInputs(files, row.id, request);
+      return (await accept(request, inputs, { userId, rerunOf: row.id })).row;
+    },
+    async cancel(row, reason) {
+      const { id, kind } = row;
+      const accepted = { jobId: id, kind, attempt: 1 };
+      const result = withReasons(jobResult({ accepted, ended: { outcome: 'canceled' } }), [reason]);
+      if (await rows.cancelWaiting(id, result)) {
+        await log.append(id, [lastLine(id, result)]);
+        await log.release(id);
+        ends.emit(id);
+        return true;
+      }
+      if ((await rows.get(id))?.state !== 'running') return false;
+      dispatch.cancel(id, reason);
+      return true;
+    },
+    async wait(id, ms, signal) {
+      const over = AbortSignal.any([AbortSignal.timeout(ms), signal]);
+      for (;;) {
+        const ended = once(ends, id, { signal: over });
+        ended.catch(() => undefined);
+        const row = await rows.get(id);
+        if (row === undefined || row.state === 'finished' || over.aborted) return row;
+        await ended.catch(() => undefined);
+      }
+    },
+    async complete(row) {
+      if (row.result === null || running.has(row.id)) return;
+      const last = await log.last(row.id);
+      if (last !== undefined && isLastEvent(last.line)) return;
+      await log.append(row.id, [lastLine(row.id, JSON.parse(row.result) as JobResult)]);
+      await log.release(row.id);
+    },
+    async remove(id) {
+      const isRemoved = await rows.remove(id);
+      if (isRemoved) await files.remove(id);
+      return isRemoved;
+    },
+    close(drainMs = 0) {
+      const close = async (): Promise<void> => {
+        const stopped = dispatch.stop();
+        const drained = sleep(drainMs, undefined, { signal: closing.signal }).then(
+          () => running.forEach((cancellation) => cancellation.abort('the service ends')),
+          () => undefined,
+        );
+        await stopped;
+        closing.abort();
+        await drained;
+        clearInterval(sweeping);
+      };
+      return (closed ??= close());
+    },
+    [Symbol.asyncDispose]: () => queue.close(),
+  };
+
+  for (const row of await rows.abandoned()) {
+    logger.warn({ jobId: row.id }, 'a job of a dead process is recorded as lost');
+    await end(row, {
+      result: lostResult({ jobId: row.id, kind: row.kind, attempt: row.attempt }),
+      errorCode: 'job.host-lost',
+    });
+  }
+  await sweep();
+  const sweeping = setInterval(
+    () => void sweep().catch((err: unknown) => logger.warn({ err }, 'old jobs could not be removed')),
+    SWEEP_MS,
+  ).unref();
+  dispatch.run(
+    {
+      async claim() {
+        const row = await persistently(() => (closed === undefined ? rows.claim() : Promise.resolve(undefined))).catch(
+          (err: unknown) => void logger.error({ err }, 'no job could be claimed'),
+        );
+        return row === undefined ? undefined : { ended: run(row) };
+      },
+      cancel: cancelRunning,
+    },
+    options.concurrency,
+  );
+  return queue;
+}
+
+/** The last event of a job. */
+function lastLine(jobId: string, result: JobResult): string {
+  return JSON.stringify({ type: 'finished', jobId, result });
+}
+
+/** Whether an event is the last one of its job. */
+export function isLastEvent(line: string): boolean {
+  return line.startsWith('{"type":"finished"');
+}
+
+async function readInputs(files: JobFiles, id: string, { files: stored, stdin }: StoredRequest): Promise<JobInput[]> {
+  const inputs: JobInput[] = [];
+  for (let number = 0; number < stored.length + (stdin === null ? 0 : 1); number += 1) {
+    const name = `in/${number}`;
+    const pieces = await files.read(id, name, { start: 0, end: (await files.size(id, name)) ?? 0 }).toArray();
+    inputs.push({ bytes: Buffer.concat(pieces as Buffer[]), executable: stored[number]?.executable ?? false });
+  }
+  return inputs;
+}
+
+function ending(): SkillcellError {
+  return new SkillcellError('service.unavailable', 'Cannot accept the job: the service is ending.');
+}

@@ -1,0 +1,148 @@
+import * as z from 'zod';
+import type { CodegenOptions, ExecOptions, JobOptions, JobSkillsOptions } from '../../contracts/jobs/job.ts';
+import { limitsSchema } from '../../contracts/jobs/limits-schema.ts';
+import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts';
+import { shownPathFault } from '../../protocol/files/shown-path.ts';
+
+/** A text, or bytes as base64. */
+export type RequestContent = string | { base64: string; executable?: boolean };
+
+/** Fields of every kind of job. */
+interface CommonFields extends Pick<JobOptions, 'isolation' | 'env' | 'expect' | 'limits' | 'budget'> {
+  /** A name for people. */
+  label?: string;
+  /** Input files by their destination. */
+  files?: Record<string, RequestContent>;
+  skills?: Omit<JobSkillsOptions, 'includeInternal' | 'match'> & { match?: boolean | { maxSkills?: number } };
+  /** Ids of tools, and patterns of ids. */
+  tools?: string[];
+}
+
+/** A job as the service takes it. */
+export type JobRequest =
+  | ({ kind: 'exec'; args?: string[]; stdin?: RequestContent } & CommonFields &
+      Pick<ExecOptions, 'code' | 'language' | 'fileName'>)
+  | ({
+      kind: 'codegen';
+      args?: string[];
+      stdin?: RequestContent;
+      outputs?: { files?: string[]; value?: Record<string, unknown> };
+      select?: boolean;
+    } & CommonFields &
+      Pick<CodegenOptions, 'task' | 'language' | 'model' | 'maxAttempts' | 'dryRun' | 'toolBudgetTokens'>)
+  | ({ kind: 'script'; args?: string[]; skill: string; script: string } & CommonFields);
+
+const relativePath = z
+  .string()
+  .refine((path) => shownPathFault(path) === undefined, 'must be a relative path without . and ..')
+  .meta({ description: 'A path below the working folder.' });
+const text = z.string().refine((value) => !value.includes('\0'), 'holds a NUL character');
+const names = z.array(z.string().min(1).max(200)).max(1_000);
+
+const content = z.union([z.string(), z.strictObject({ base64: z.base64(), executable: z.boolean().optional() })]);
+
+const common = {
+  label: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'A name for people, which lists can be filtered by.' }),
+  isolation: z
+    .enum(ISOLATION_LEVELS as [Isolation, ...Isolation[]])
+    .optional()
+    .meta({ description: 'The least isolation; never weaker than that of the service.' }),
+  files: z.record(relativePath, content).optional().meta({ description: 'Input files by their destination.' }),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), text)
+    .optional()
+    .meta({ description: 'Environment variables. Their values are not shown again.' }),
+  expect: z.array(relativePath).max(1_000).optional(),
+  limits: z.optional(limitsSchema),
+  budget: z
+    .strictObject({
+      modelCalls: z.int().min(1).optional(),
+      inputTokens: z.int().min(1).optional(),
+      outputTokens: z.int().min(1).optional(),
+      toolCalls: z.int().min(1).optional(),
+    })
+    .optional(),
+  skills: z
+    .strictObject({
+      refs: names.optional(),
+      consumer: z.string().min(1).max(128).optional(),
+      variant: z.enum(['full', 'compact']).optional(),
+      match: z.union([z.boolean(), z.strictObject({ maxSkills: z.int().min(1).max(1_000).optional() })]).optional(),
+      pool: z.array(z.record(z.string(), z.unknown())).max(10_000).optional(),
+    })
+    .optional(),
+  tools: names.optional(),
+};
+const args = z.array(text).max(10_000).optional();
+const stdin = content.optional();
+const language = z.string().min(1).max(50).optional();
+
+/** A job as the service takes it: no path of the host, no function, and nothing that only a process can hold. */
+export const jobRequestSchema: z.ZodType<JobRequest> = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('exec'),
+    ...common,
+    args,
+    stdin,
+    language,
+    code: z.string().min(1),
+    fileName: z.string().min(1).max(101).optional(),
+  }),
+  z.strictObject({
+    kind: z.literal('codegen'),
+    ...common,
+    args,
+    stdin,
+    language,
+    task: z.string().min(1).max(1_000_000),
+    model: z.string().min(1).max(200).optional(),
+    maxAttempts: z.int().min(1).max(20).optional(),
+    outputs: z
+      .strictObject({
+        files: z.array(relativePath).max(1_000).optional(),
+        value: z.record(z.string(), z.unknown()).optional(),
+      })
+      .optional(),
+    dryRun: z.boolean().optional(),
+    toolBudgetTokens: z.int().min(1).max(1_000_000).optional(),
+    select: z.boolean().optional(),
+  }),
+  z.strictObject({
+    kind: z.literal('script'),
+    ...common,
+    args,
+    skill: z.string().min(1).max(200),
+    script: z.string().min(1).max(1_000),
+  }),
+]) as unknown as z.ZodType<JobRequest>;
+
+/** An input file of a job: its bytes are in the job's folder. */
+export interface StoredFile {
+  destination: string;
+  executable: boolean;
+  bytes: number;
+  /** 64 hex digits. */
+  sha256: string;
+}
+
+/** A job in its row: the bytes of files and of the standard input are in the job's folder, under `in/` and their number. */
+export interface StoredRequest {
+  job: JobRequest;
+  files: StoredFile[];
+  stdin: Pick<StoredFile, 'bytes' | 'sha256'> | null;
+}
+
+/** A job in answers: its values of `env` are left out. */
+export function shownRequest({ job, files, stdin }: StoredRequest): Record<string, unknown> {
+  return {
+    ...job,
+    ...(job.env === undefined ? {} : { env: Object.keys(job.env) }),
+    files,
+    stdin,
+  };
+}

@@ -1,0 +1,195 @@
+import { sql, type Selectable } from 'kysely';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
+import type { Database } from '../../registry/database/database.ts';
+import type { JobRow } from '../../registry/database/tables.ts';
+import { shownWords } from './search-words.ts';
+import type { StoredRequest } from '../request/job-request.ts';
+
+/** A new job. */
+export interface NewJob {
+  id: string;
+  userId: number;
+  request: StoredRequest;
+  /** SHA-256 of the request, in hex. */
+  requestHash: string;
+  key: string | null;
+  rerunOf: string | null;
+}
+
+/** One attempt of a job, which may change the row while it runs. */
+export type Attempt = Pick<JobRow, 'id' | 'attempt'>;
+
+/** The rows of jobs. Each change is one statement with its condition, so that of two changes one wins. */
+export interface JobRows {
+  /**
+   * Inserts a job.
+   *
+   * @returns the row, and whether it is new: an idempotency key may have one already
+   * @throws SkillcellError `quota.exceeded`, `idempotency.mismatch`
+   */
+  insert(job: NewJob): Promise<{ row: Selectable<JobRow>; isNew: boolean }>;
+  /** Claims the oldest job of the user with the fewest running jobs. */
+  claim(): Promise<Selectable<JobRow> | undefined>;
+  /** Ends an attempt; false if it has ended already. */
+  finish(attempt: Attempt, result: JobResult, errorCode: string | null): Promise<boolean>;
+  /** Ends a waiting job; false if it does not wait. */
+  cancelWaiting(id: string, result: JobResult): Promise<boolean>;
+  /** Jobs that a dead process ran. */
+  abandoned(): Promise<Selectable<JobRow>[]>;
+  get(id: string): Promise<Selectable<JobRow> | undefined>;
+  /** Deletes a finished job; false if it is not finished, or missing. */
+  remove(id: string): Promise<boolean>;
+  /** Deletes jobs that finished before a time, a hundred at most, and returns their ids. */
+  removeBefore(time: number): Promise<string[]>;
+  /** Those of the ids that have a row. */
+  known(ids: readonly string[]): Promise<Set<string>>;
+}
+
+/** @param maxWaiting most waiting jobs of all users */
+export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: () => number): JobRows {
+  const get: JobRows['get'] = (id) => db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst();
+
+  const existing = async ({ userId, key, requestHash }: NewJob): Promise<Selectable<JobRow> | undefined> => {
+    if (key === null) return undefined;
+    const row = await db
+      .selectFrom('jobs')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .where('idempotency_key', '=', key)
+      .executeTakeFirst();
+    if (row === undefined || row.request_hash === requestHash) return row;
+    throw new SkillcellError(
+      'idempotency.mismatch',
+      'Cannot accept the job: its idempotency key belongs to another job.',
+    );
+  };
+
+  const inserted = async (job: NewJob): Promise<Selectable<JobRow> | undefined> => {
+    const { request } = job;
+    const values = {
+      id: job.id,
+      user_id: job.userId,
+      kind: request.job.kind,
+      label: request.job.label ?? null,
+      rerun_of: job.rerunOf,
+      idempotency_key: job.key,
+      request_hash: job.requestHash,
+      created_at: now(),
+      request: JSON.stringify(request),
+    };
+    const columns = Object.keys(values) as (keyof typeof values)[];
+    return await db.transaction().execute(async (open) => {
+      const row = await open
+        .insertInto('jobs')
+        .columns([...columns, 'state', 'attempt'])
+        .expression(
+          open
+            .selectNoFrom([
+              ...columns.map((name) => typed(values[name]).as(name)),
+              sql<string>`'waiting'`.as('state'),
+              sql<number>`0`.as('attempt'),
+            ])
+            .where(sql`(select count(*) from jobs where state = 'waiting')`, '<', maxWaiting),
+        )
+        .onConflict((conflict) => conflict.columns(['user_id', 'idempotency_key']).doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      const words = row === undefined ? [] : shownWords(job);
+      if (row !== undefined && words.length > 0) {
+        await open
+          .insertInto('job_words')
+          .values({ rowid: row.seq, words: storedWords(words) })
+          .execute();
+      }
+      return row;
+    });
+  };
+
+  return {
+    get,
+    async insert(job) {
+      const row = await inserted(job);
+      if (row !== undefined) return { row, isNew: true };
+      const known = await existing(job);
+      if (known !== undefined) return { row: known, isNew: false };
+      throw new SkillcellError('quota.exceeded', `Cannot accept the job: ${maxWaiting} jobs wait already.`);
+    },
+    async claim() {
+      for (;;) {
+        const next = await db
+          .selectFrom('jobs')
+          .select('id')
+          .where('state', '=', 'waiting')
+          .orderBy((build) =>
+            build
+              .selectFrom('jobs as other')
+              .select((each) => each.fn.countAll<number>().as('count'))
+              .where('other.state', '=', 'running')
+              .whereRef('other.user_id', '=', 'jobs.user_id'),
+          )
+          .orderBy('seq')
+          .limit(1)
+          .executeTakeFirst();
+        if (next === undefined) return undefined;
+        const row = await db
+          .updateTable('jobs')
+          .set((build) => ({ state: 'running', started_at: now(), attempt: build('attempt', '+', 1) }))
+          .where('id', '=', next.id)
+          .where('state', '=', 'waiting')
+          .returningAll()
+          .executeTakeFirst();
+        if (row !== undefined) return row;
+      }
+    },
+    async finish({ id, attempt }, result, errorCode) {
+      const { numUpdatedRows } = await db
+        .updateTable('jobs')
+        .set({ ...ended(result, now()), error_code: errorCode })
+        .where('id', '=', id)
+        .where('attempt', '=', attempt)
+        .where('state', '=', 'running')
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async cancelWaiting(id, result) {
+      const { numUpdatedRows } = await db
+        .updateTable('jobs')
+        .set(ended(result, now()))
+        .where('id', '=', id)
+        .where('state', '=', 'waiting')
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    abandoned: () => db.selectFrom('jobs').selectAll().where('state', '=', 'running').execute(),
+    async remove(id) {
+      return (await removed(db.deleteFrom('jobs').where('id', '=', id).where('state', '=', 'finished'))).length > 0;
+    },
+    async removeBefore(time) {
+      const old = db.selectFrom('jobs').select('id').where('finished_at', '<', time).limit(100);
+      return await removed(db.deleteFrom('jobs').where('id', 'in', old).where('state', '=', 'finished'));
+    },
+    async known(ids) {
+      if (ids.length === 0) return new Set();
+      const rows = await db.selectFrom('jobs').select('id').where('id', 'in', ids).execute();
+      return new Set(rows.map(({ id }) => id));
+    },
+  };
+
+  /** Deletes rows with their words, and returns the ids. */
+  async function removed(query: ReturnType<typeof db.deleteFrom<'jobs'>>): Promise<string[]> {
+    const rows = await query.returning(['id', 'seq']).execute();
+    const seqs = rows.map(({ seq }) => seq);
+    if (seqs.length > 0) await db.deleteFrom('job_words').where('rowid', 'in', seqs).execute();
+    return rows.map(({ id }) => id);
+  }
+}
+
+function ended(result: JobResult, finishedAt: number): Pick<JobRow, 'state' | 'outcome' | 'finished_at' | 'result'> {
+  return { state: 'finished', outcome: result.outcome, finished_at: finishedAt, result: JSON.stringify(result) };
+}
+
+/** A value of a select list: PostgreSQL cannot know the type of a bare parameter there. */
+function typed(value: string | number | null): ReturnType<typeof sql<never>> {
+  return typeof value === 'number' ? sql<never>`cast(${value} as bigint)` : sql<never>`cast(${value} as text)`;
+}

@@ -1,0 +1,114 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import type { ErrorCode } from '../contracts/errors/error-registry.ts';
+import type { InputFile } from '../contracts/jobs/job.ts';
+import type { OutputEvent } from '../contracts/jobs/events.ts';
+import type { JobResult } from '../contracts/jobs/result.ts';
+import type { JobRequest as OrchestratorJob } from '../jobs/request/job-schema.ts';
+import type { JobStream } from '../jobs/orchestrator.ts';
+import { lostResult } from '../jobs/result/job-result.ts';
+import type { JobFiles } from './seams/job-files.ts';
+import type { JobLog } from './seams/job-log.ts';
+import type { StoredRequest } from './request/job-request.ts';
+import { writeEvents } from './log-events.ts';
+
+/** Starts a job of the orchestrator. */
+export type StartJob = (job: OrchestratorJob, userId: number) => JobStream | Promise<JobStream>;
+
+/** One attempt of a stored job. */
+export interface QueuedAttempt {
+  id: string;
+  userId: number;
+  attempt: number;
+  request: StoredRequest;
+}
+
+/** The end of an attempt. */
+export interface QueuedEnd {
+  result: JobResult;
+  /** Set if the job has no result of its own. */
+  errorCode: ErrorCode | null;
+}
+
+/**
+ * Runs an attempt, and writes its events and its output. The last event is left to the caller, after the end is recorded. The stream of the
+ * orchestrator is always read, so that no client slows a job.
+ */
+export async function runQueuedJob(
+  { id, userId, attempt, request }: QueuedAttempt,
+  { files, log, start, signal }: { files: JobFiles; log: JobLog; start: StartJob; signal: AbortSignal },
+): Promise<QueuedEnd> {
+  const events = writeEvents(log, id);
+  const output = await openOutput(files, id);
+  try {
+    const job = await start({ ...orchestratorJob(id, request, files), signal }, userId);
+    for await (const event of job) {
+      if (event.type === 'finished' || event.type === 'faulted') continue;
+      if (event.type === 'run') await output.begin();
+      if (event.type === 'output') await output.write(event);
+      await events.write(event);
+    }
+    return { result: await job.result, errorCode: null };
+  } catch (error) {
+    const code = SkillcellError.isInstance(error) ? error.code : 'internal.fault';
+    const kind = request.job.kind;
+    return {
+      result: lostResult({ jobId: id, kind, attempt }, code, messageOf(error, files.path(id, ''))),
+      errorCode: code,
+    };
+  } finally {
+    await output.close();
+    await events.flush();
+  }
+}
+
+/** The job as the orchestrator takes it: its files and its artifacts lie in the job's folder. */
+export function orchestratorJob(
+  id: string,
+  { job, files, stdin }: StoredRequest,
+  paths: Pick<JobFiles, 'path'>,
+): OrchestratorJob {
+  const { label: _label, files: _files, ...rest } = job;
+  const inputs: InputFile[] = files.map(({ destination }, number) => ({
+    destination,
+    source: paths.path(id, `in/${number}`),
+  }));
+  return {
+    ...rest,
+    jobId: id,
+    files: inputs,
+    ...(stdin !== null ? { stdin: { source: paths.path(id, `in/${files.length}`) } } : {}),
+    output: paths.path(id, 'artifacts'),
+  } as OrchestratorJob;
+}
+
+/** The kept output of a job's last run, as two files. */
+interface JobOutput {
+  /** A run begins: the output of the run before is dropped, as in the result. */
+  begin(): Promise<void>;
+  write(event: OutputEvent): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openOutput(files: JobFiles, id: string): Promise<JobOutput> {
+  const handles = new Map<string, FileHandle>();
+  for (const stream of ['stdout', 'stderr']) handles.set(stream, await open(files.path(id, stream), 'w', 0o600));
+  return {
+    async begin() {
+      for (const [stream, handle] of handles) {
+        await handle.close();
+        handles.set(stream, await open(files.path(id, stream), 'w', 0o600));
+      }
+    },
+    write: async ({ stream, bytes }) => void (await handles.get(stream)?.writeFile(bytes)),
+    async close() {
+      for (const handle of handles.values()) await handle.close();
+    },
+  };
+}
+
+/** The message of a failure, without paths of the host. */
+function messageOf(error: unknown, folder: string): string {
+  if (!SkillcellError.isInstance(error)) return 'The service failed.';
+  return error.message.replaceAll(folder, '');
+}

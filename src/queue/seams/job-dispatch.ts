@@ -1,0 +1,19 @@
+/** Work of a host that runs jobs. */
+export interface JobWork {
+  /** Claims the next job and starts it; undefined if no job waits. Neither promise rejects. */
+  claim(): Promise<{ ended: Promise<void> } | undefined>;
+  /** Cancels a running job of this host. */
+  cancel(id: string, reason: string): void;
+}
+
+/** Tells the hosts which jobs wait, and which are to be canceled. The rows of the database decide what is done. */
+export interface JobDispatch {
+  /** A job waits. */
+  enqueue(id: string): void;
+  /** Asks the host that runs a job to cancel it. */
+  cancel(id: string, reason: string): void;
+  /** Runs jobs as they come, at most `concurrency` at the same time, until `stop`. */
+  run(work: JobWork, concurrency: number): void;
+  /** No further job is claimed. Resolves when all running jobs have ended. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import { makeFolders } from '../durable/make-folders.ts';
+import { openJobQueue, type JobQueueOptions } from '../queue/job-queue.ts';
+import type { StartJob } from '../queue/run-queued-job.ts';
+import { folderFiles } from '../queue/seams/folder-files.ts';
+import { folderLog } from '../queue/seams/folder-log.ts';
+import { localDispatch } from '../queue/seams/local-dispatch.ts';
+import { openDatabase } from '../registry/database/database.ts';
+import { createFirstAdmin } from '../registry/users/users.ts';
+import { createServer, type ServerOptions } from './create-server.ts';
+
+/** Options of {@link openService}. */
+export interface ServiceOptions
+  extends
+    Pick<ServerOptions, 'allowHosts' | 'behindProxy'>,
+    Pick<JobQueueOptions, 'concurrency' | 'maxWaiting' | 'keepDays'> {
+  /** State folder. */
+  folder: string;
+  /** Address of a PostgreSQL database. @default SQLite in the state folder */
+  databaseUrl?: string | undefined;
+  host: string;
+  /** 0 for a free port. */
+  port: number;
+  /** Starts a job of the orchestrator. */
+  start: StartJob;
+  logger: Logger;
+}
+
+/** A service that listens. */
+export interface Service {
+  url: string;
+  /** File with the token of the first admin; undefined if the database had users. */
+  adminToken: string | undefined;
+  /** New jobs are refused. Running ones have this time to end, then they are canceled. */
+  close(drainMs: number): Promise<void>;
+}
+
+/**
+ * Opens a service: its database, its queue and its HTTP server.
+ *
+ * @throws SkillcellError `database.unavailable`, `database.in-use`, `database.newer`, `service.unavailable` for a port that cannot be used
+ */
+export async function openService(options: ServiceOptions): Promise<Service> {
+  const { folder, host, port, logger } = options;
+  const now = Date.now;
+  const jobs = join(folder, 'jobs');
+  makeFolders(jobs, 0o700);
+  await using opened = new AsyncDisposableStack();
+  const database = opened.use(await openDatabase({ folder, url: options.databaseUrl }));
+  const adminToken = await createFirstAdmin(database.db, folder, now());
+  const files = folderFiles(jobs);
+  const log = folderLog(files);
+  const queue = opened.use(await openJobQueue({ ...options, database, files, log, dispatch: localDispatch(), now }));
+  const ending = new AbortController();
+  const server = await createServer({ ...options, database, queue, files, log, now, ending: ending.signal });
+  opened.defer(() => server.close());
+  try {
+    await server.listen({ host, port, listenTextResolver: () => 'the service listens' });
+  } catch (cause) {
+    throw new SkillcellError('service.unavailable', `Cannot listen: ${(cause as Error).message}.`, {
+      cause,
+      hint: 'Name a port that is free, or 0 for any.',
+    });
+  }
+  const parts = opened.move();
+  const { port: bound } = server.server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    adminToken,
+    async close(drainMs) {
+      // Jobs end while their clients can still read the results; streams and waits end after them.
+      await queue.close(drainMs);
+      ending.abort();
+      logger.info('the service ends');
+      await parts.disposeAsync();
+    },
+  };
+}

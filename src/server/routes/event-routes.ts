@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import * as z from 'zod';
+import { isLastEvent } from '../../queue/job-queue.ts';
+import { viewerIn } from '../http/authenticate.ts';
+import { RequestRefused } from '../http/problem.ts';
+import { idInPath, numberInQuery, problems } from '../schemas/common.ts';
+import { jobFor } from './job-routes.ts';
+import type { App, RouteParts } from './route-options.ts';
+
+const COMMENT_MS = 15_000;
+
+/** The events of a job as they come (Server-Sent Events). */
+export function addEventRoutes(app: App, parts: RouteParts): void {
+  const { queue, log, ending } = parts;
+
+  app.get(
+    '/jobs/:id/events',
+    {
+      schema: {
+        tags: ['jobs'],
+        params: idInPath,
+        description:
+          'Server-Sent Events from the first on, or after the event of `Last-Event-ID` or `after`. The stream ends after the last event.',
+        querystring: z.strictObject({ after: numberInQuery(0, Number.MAX_SAFE_INTEGER).optional() }),
+        headers: z.looseObject({ 'last-event-id': z.string().max(30).optional() }),
+        response: problems,
+      },
+    },
+    async (request, reply) => {
+      const row = await jobFor(parts, viewerIn(request), request.params.id);
+      const after = placeOf(request.headers['last-event-id'] as string | undefined, request.query.after);
+      await queue.complete(row);
+      if (!(await log.isPlace(row.id, after))) throw noPlace(String(after));
+      const gone = new AbortController();
+      const { raw } = reply;
+      raw.once('close', () => gone.abort());
+      const over = AbortSignal.any([gone.signal, ending]);
+      reply.hijack();
+      raw.writeHead(200, {
+        ...(reply.getHeaders() as Record<string, string>),
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      });
+      raw.flushHeaders();
+      const commenting = setInterval(() => raw.writableLength === 0 && raw.write(': waiting\n\n'), COMMENT_MS);
+      try {
+        for await (const { id, line } of log.read(row.id, after, over)) {
+          const hasRoom = raw.write(`id: ${id}\ndata: ${line}\n\n`);
+          // A reader that does not read keeps one piece of the log in memory, and slows nobody.
+          if (!hasRoom) await once(raw, 'drain', { signal: over });
+          if (isLastEvent(line)) break;
+        }
+        raw.end();
+      } catch (error) {
+        if (!over.aborted) request.log.error({ err: error }, 'a stream of events failed');
+        raw.destroy();
+      } finally {
+        clearInterval(commenting);
+      }
+    },
+  );
+}
+
+/** The header wins: a client that reconnects sends it. */
+function placeOf(header: string | undefined, query: number | undefined): number {
+  if (header === undefined || header === '') return query ?? 0;
+  if (!/^\d{1,15}$/.test(header)) throw noPlace(header);
+  return Number(header);
+}
+
+function noPlace(given: string): RequestRefused {
+  const detail = 'it is no id of an event of this job';
+  return new RequestRefused('request.invalid', `Cannot send the events: ${detail}, got ${JSON.stringify(given)}.`, [
+    { pointer: 'after', detail },
+  ]);
+}

@@ -1,0 +1,106 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import parseRange from 'range-parser';
+import * as z from 'zod';
+import { viewerIn } from '../http/authenticate.ts';
+import { RequestRefused } from '../http/problem.ts';
+import { notFound } from '../../registry/users/tokens.ts';
+import { problems } from '../schemas/common.ts';
+import { jobFor, resultOf } from './job-routes.ts';
+import type { App, RouteParts } from './route-options.ts';
+
+const params = z.strictObject({ id: z.string().max(100), stream: z.enum(['stdout', 'stderr']) });
+const artifactParams = z.strictObject({ id: z.string().max(100), '*': z.string().max(4_096) });
+const artifactSchema = z
+  .looseObject({ path: z.string(), bytes: z.int(), sha256: z.string(), mediaType: z.string() })
+  .meta({ id: 'Artifact' });
+/** What a sandbox has written: nothing runs in the origin of the console, whatever its type is. */
+const UNTRUSTED = {
+  'content-security-policy': "sandbox; default-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, no-store',
+} as const;
+
+/** The exact bytes that a job has written. */
+export function addOutputRoutes(app: App, parts: RouteParts): void {
+  const { files } = parts;
+
+  app.get(
+    '/jobs/:id/output/:stream',
+    {
+      schema: {
+        tags: ['jobs'],
+        params,
+        description: 'The kept bytes of the last run; takes `Range`.',
+        response: problems,
+      },
+    },
+    async (request, reply) => {
+      const { id, stream } = request.params;
+      const row = await jobFor(parts, viewerIn(request), id);
+      return await sendFile(request, reply, {
+        id: row.id,
+        name: stream,
+        mediaType: 'application/octet-stream',
+        fileName: stream,
+      });
+    },
+  );
+
+  app.get(
+    '/jobs/:id/artifacts',
+    {
+      schema: {
+        tags: ['jobs'],
+        params: z.strictObject({ id: z.string().max(100) }),
+        response: { 200: z.array(artifactSchema), ...problems },
+      },
+    },
+    async (request) => resultOf(await jobFor(parts, viewerIn(request), request.params.id)).artifacts as never,
+  );
+
+  app.get(
+    '/jobs/:id/artifacts/*',
+    {
+      schema: {
+        tags: ['jobs'],
+        params: artifactParams,
+        description: 'The bytes of an artifact, as an attachment; takes `Range`.',
+        response: problems,
+      },
+    },
+    async (request, reply) => {
+      const row = await jobFor(parts, viewerIn(request), request.params.id);
+      const path = request.params['*'];
+      // Only a listed path is opened.
+      const artifact = resultOf(row).artifacts.find((each) => each.path === path);
+      if (artifact === undefined) throw notFound();
+      const fileName = path.slice(path.lastIndexOf('/') + 1);
+      return await sendFile(request, reply, {
+        id: row.id,
+        name: `artifacts/${path}`,
+        mediaType: artifact.mediaType,
+        fileName,
+      });
+    },
+  );
+
+  async function sendFile(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id, name, mediaType, fileName }: { id: string; name: string; mediaType: string; fileName: string },
+  ): Promise<FastifyReply> {
+    const size = await files.size(id, name);
+    if (size === undefined) throw notFound();
+    void reply.headers(UNTRUSTED).type(mediaType).header('accept-ranges', 'bytes');
+    void reply.header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`);
+    const ranges = request.headers.range === undefined ? -2 : parseRange(size, request.headers.range);
+    if (ranges === -1) {
+      void reply.header('content-range', `bytes */${size}`);
+      throw new RequestRefused('request.range', `Cannot send this part: the file has ${size} bytes.`);
+    }
+    const [range] = ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1 ? [] : ranges;
+    const { start, end } = range === undefined ? { start: 0, end: size } : { start: range.start, end: range.end + 1 };
+    if (range !== undefined) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
+    return reply.header('content-length', end - start).send(files.read(id, name, { start, end }));
+  }
+}
