@@ -11,8 +11,9 @@ import type { Database } from '../registry/database/database.ts';
 import type { JobRow } from '../registry/database/tables.ts';
 import type { JobRequest, StoredRequest } from './request/job-request.ts';
 import { storeRequest } from './request/store-request.ts';
-import { jobRows, type JobRows } from './rows/job-rows.ts';
+import { type Attempt, jobRows, type JobRows } from './rows/job-rows.ts';
 import { orchestratorJob, runQueuedJob, type QueuedEnd, type StartJob } from './run-queued-job.ts';
+import { createTurns } from './seams/turns.ts';
 import type { JobDispatch } from './seams/job-dispatch.ts';
 import type { JobFiles, JobInput } from './seams/job-files.ts';
 import type { JobLog } from './seams/job-log.ts';
@@ -84,7 +85,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   const running = new Map<string, AbortController>();
   /** Jobs that have files, and not yet a row. */
   const accepting = new Set<string>();
-  const closing = new AbortController();
+  /** Aborts the jobs that run when the time for the end of the service is over. */
+  const overtime = new AbortController();
+  const inTurn = createTurns();
   let closed: Promise<void> | undefined;
 
   /** A change of a running job is made as soon as the database answers again. */
@@ -99,19 +102,28 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     }
   };
 
+  /** Writes the last event of a job that has ended, once. */
+  const seal = (id: string, result: JobResult): Promise<void> =>
+    inTurn(id, async () => {
+      const last = await log.last(id);
+      if (last === undefined || !isLastEvent(last.line)) {
+        await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
+      }
+      await log.release(id);
+    });
+
   /** Records an end, and then tells it. */
-  const end = async (row: Pick<JobRow, 'id' | 'attempt'>, { result, errorCode }: QueuedEnd): Promise<void> => {
-    const isFirst = await persistently(() => rows.finish(row, result, errorCode));
-    if (isFirst) await log.append(row.id, [lastLine(row.id, result)]);
-    await log.release(row.id);
-    ends.emit(row.id);
+  const end = async ({ id, attempt }: Attempt, { result, errorCode }: QueuedEnd): Promise<void> => {
+    const isFirst = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
+    ends.emit(id);
+    if (isFirst) await seal(id, result);
   };
 
   const run = async (row: Selectable<JobRow>): Promise<void> => {
     const { id, user_id: userId, attempt } = row;
     const cancellation = new AbortController();
     running.set(id, cancellation);
-    const { signal } = cancellation;
+    const signal = AbortSignal.any([cancellation.signal, overtime.signal]);
     try {
       const request = JSON.parse(row.request) as StoredRequest;
       const ended = await runQueuedJob({ id, userId, attempt, request }, { files, log, start: options.start, signal });
@@ -139,14 +151,17 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     try {
       await files.create(id, inputs);
       const requestHash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
-      const inserted = await rows.insert({
-        id,
-        userId,
-        request,
-        requestHash,
-        key: key ?? null,
-        rerunOf: rerunOf ?? null,
-      });
+      // One after the other, so that jobs that come at once do not exceed the limit together.
+      const inserted = await inTurn('insert', () =>
+        rows.insert({
+          id,
+          userId,
+          request,
+          requestHash,
+          key: key ?? null,
+          rerunOf: rerunOf ?? null,
+        }),
+      );
       if (inserted.isNew) dispatch.enqueue(id);
       else await files.remove(id);
       return inserted;
@@ -191,9 +206,8 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       const accepted = { jobId: id, kind, attempt: 1 };
       const result = withReasons(jobResult({ accepted, ended: { outcome: 'canceled' } }), [reason]);
       if (await rows.cancelWaiting(id, result)) {
-        await log.append(id, [lastLine(id, result)]);
-        await log.release(id);
         ends.emit(id);
+        await seal(id, result);
         return true;
       }
       if ((await rows.get(id))?.state !== 'running') return false;
@@ -210,12 +224,8 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
         await ended.catch(() => undefined);
       }
     },
-    async complete(row) {
-      if (row.result === null || running.has(row.id)) return;
-      const last = await log.last(row.id);
-      if (last !== undefined && isLastEvent(last.line)) return;
-      await log.append(row.id, [lastLine(row.id, JSON.parse(row.result) as JobResult)]);
-      await log.release(row.id);
+    async complete({ id, result }) {
+      if (result !== null) await seal(id, JSON.parse(result) as JobResult);
     },
     async remove(id) {
       const isRemoved = await rows.remove(id);
@@ -224,15 +234,10 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     },
     close(drainMs = 0) {
       const close = async (): Promise<void> => {
-        const stopped = dispatch.stop();
-        const drained = sleep(drainMs, undefined, { signal: closing.signal }).then(
-          () => running.forEach((cancellation) => cancellation.abort('the service ends')),
-          () => undefined,
-        );
-        await stopped;
-        closing.abort();
-        await drained;
         clearInterval(sweeping);
+        const timer = setTimeout(() => overtime.abort('the service ends'), drainMs);
+        await dispatch.stop();
+        clearTimeout(timer);
       };
       return (closed ??= close());
     },
@@ -264,11 +269,6 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     options.concurrency,
   );
   return queue;
-}
-
-/** The last event of a job. */
-function lastLine(jobId: string, result: JobResult): string {
-  return JSON.stringify({ type: 'finished', jobId, result });
 }
 
 /** Whether an event is the last one of its job. */

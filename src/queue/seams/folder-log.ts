@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { JobFiles } from './job-files.ts';
 import type { JobLog, LoggedEvent } from './job-log.ts';
+import { createTurns } from './turns.ts';
 
 const FILE = 'events.jsonl';
 const LINE_END = 10;
@@ -59,16 +60,7 @@ interface OpenLogs {
 
 function openLogs(files: Pick<JobFiles, 'path'>): OpenLogs {
   const handles = new Map<string, Promise<FileHandle>>();
-  const turns = new Map<string, Promise<unknown>>();
-  const inTurn = <Result>(id: string, work: () => Promise<Result>): Promise<Result> => {
-    const turn = (turns.get(id) ?? Promise.resolve()).then(work, work);
-    turns.set(id, turn);
-    void turn.then(forget, forget);
-    function forget(): void {
-      if (turns.get(id) === turn) turns.delete(id);
-    }
-    return turn;
-  };
+  const inTurn = createTurns();
   const handleOf = (id: string): Promise<FileHandle> => {
     const known = handles.get(id) ?? open(files.path(id, FILE), 'a', 0o600);
     handles.set(id, known);
