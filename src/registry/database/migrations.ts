@@ -99,6 +99,8 @@ async function createTables(db: Kysely<Tables>, { serial, time, bytes, words }: 
     .addColumn('kind_id', 'integer', (column) => column.notNull().references('kinds.id').onDelete('cascade'))
     .addColumn('version', 'integer', (column) => column.notNull())
     .addColumn('json', 'text', (column) => column.notNull())
+    .addColumn('files', 'text', (column) => column.notNull())
+    .addColumn('prompt', 'text', (column) => column.notNull())
     .addColumn('file_size', 'integer', (column) => column.notNull())
     .addColumn('file_hash', 'text', (column) => column.notNull())
     .addColumn('digest', 'text', (column) => column.notNull())
