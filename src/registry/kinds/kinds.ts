@@ -67,13 +67,7 @@ export async function listKinds<Kind extends keyof KindSpecs>(
     .where(mayRead(actor))
     .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
     .$if(namespace !== undefined, (query) => query.where('namespace', '=', namespace ?? ''));
-  const rows = await all
-    .select(KIND_COLUMNS)
-    .orderBy('name')
-    .orderBy('id')
-    .limit(limit)
-    .offset(skip)
-    .execute();
+  const rows = await all.select(KIND_COLUMNS).orderBy('name').orderBy('id').limit(limit).offset(skip).execute();
   const { total } = await all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
   return { items: rows.map((row) => kindObject(row)), total };
 }
@@ -124,7 +118,10 @@ export async function updateKind<Kind extends keyof KindSpecs>(
 
 /** The error for a change on top of an older revision. */
 export function changed(kind: string): SkillcellError {
-  return new SkillcellError('resource.changed', `Cannot change the ${kind}: it is not the revision any more that you have read.`);
+  return new SkillcellError(
+    'resource.changed',
+    `Cannot change the ${kind}: it is not the revision any more that you have read.`,
+  );
 }
 
 /**

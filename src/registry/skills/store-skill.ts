@@ -1,0 +1,161 @@
+import type { Kysely } from 'kysely';
+import { changed, taken } from '../kinds/kinds.ts';
+import { type Actor, findOwnRow, isColumnInteger } from '../kinds/kind-rows.ts';
+import type { Tables } from '../database/tables.ts';
+import { notFound } from '../users/tokens.ts';
+import type { DescribedSkill } from './describe-skill.ts';
+
+/** A skill with its archive, ready to be stored. */
+export interface NewVersion extends Omit<DescribedSkill, 'diagnostics'> {
+  bytes: Uint8Array;
+  fileSize: number;
+  fileHash: string;
+}
+
+/** The place of a new skill. */
+export interface SkillPlace {
+  /** The user, or 0 for a public skill. */
+  owner: number;
+  namespace: string;
+  /** Whether it belongs to the package. */
+  isReadOnly?: boolean;
+}
+
+/**
+ * Stores the first version of a skill.
+ *
+ * @returns its id
+ * @throws SkillcellError `resource.exists` for a name, or a slug, that another skill of the owner has
+ */
+export async function storeSkill(
+  db: Kysely<Tables>,
+  skill: NewVersion,
+  { owner, namespace, isReadOnly = false }: SkillPlace,
+  now: number,
+): Promise<number> {
+  return await db.transaction().execute(async (open) => {
+    const row = await open
+      .insertInto('kinds')
+      .values({
+        user_id: owner,
+        kind: 'Skill',
+        namespace,
+        name: skill.name,
+        slug: skill.slug,
+        json: JSON.stringify(skill.spec),
+        revision: 1,
+        read_only: isReadOnly ? 1 : 0,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('id')
+      .executeTakeFirst();
+    if (row === undefined) throw taken('Skill', skill.name);
+    await insertVersion(open, row.id, 1, skill, now);
+    return row.id;
+  });
+}
+
+/**
+ * Stores the next version of a skill.
+ *
+ * @param revision the version that the caller has read
+ * @throws SkillcellError `resource.changed`
+ */
+export async function storeVersion(
+  db: Kysely<Tables>,
+  id: number,
+  skill: NewVersion,
+  { revision, now }: { revision: number; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (open) => {
+    const version = await takeVersion(open, id, JSON.stringify(skill.spec), { revision, now });
+    await insertVersion(open, id, version, skill, now);
+  });
+}
+
+/**
+ * Makes the content of an earlier version the next one.
+ *
+ * @param revision the version that the caller has read; without it, any
+ * @throws SkillcellError `resource.not-found`, `auth.forbidden`, `resource.read-only`, `resource.changed`
+ */
+export async function rollBackSkill(
+  db: Kysely<Tables>,
+  id: number,
+  version: number,
+  { actor, revision, now }: { actor: Actor; revision?: number | undefined; now: number },
+): Promise<void> {
+  await db.transaction().execute(async (open) => {
+    await findOwnRow(open, 'Skill', id, actor);
+    const earlier = isColumnInteger(version)
+      ? await open
+          .selectFrom('skill_binaries')
+          .select('json')
+          .where('kind_id', '=', id)
+          .where('version', '=', version)
+          .executeTakeFirst()
+      : undefined;
+    if (earlier === undefined) throw notFound();
+    const next = await takeVersion(open, id, earlier.json, { revision, now });
+    // The bytes stay in the database.
+    await open
+      .insertInto('skill_binaries')
+      .columns([...COPIED, 'kind_id', 'version', 'created_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom('skill_binaries')
+          .select([...COPIED, 'kind_id'])
+          .select((row) => [row.cast<number>(row.val(next), 'integer').as('version')])
+          .select((row) => [row.cast<number>(row.val(now), 'bigint').as('created_at')])
+          .where('kind_id', '=', id)
+          .where('version', '=', version),
+      )
+      .execute();
+  });
+}
+
+const COPIED = ['json', 'files', 'prompt', 'file_size', 'file_hash', 'digest', 'binary_data'] as const;
+
+/** Makes a spec the present one. @returns the number of its version */
+async function takeVersion(
+  open: Kysely<Tables>,
+  id: number,
+  json: string,
+  { revision, now }: { revision: number | undefined; now: number },
+): Promise<number> {
+  const row = await open
+    .updateTable('kinds')
+    .set((eb) => ({ json, revision: eb('revision', '+', 1), updated_at: now }))
+    .where('id', '=', id)
+    .$if(revision !== undefined, (query) => query.where('revision', '=', revision ?? 0))
+    .returning('revision')
+    .executeTakeFirst();
+  if (row === undefined) throw changed('Skill');
+  return row.revision;
+}
+
+async function insertVersion(
+  open: Kysely<Tables>,
+  id: number,
+  version: number,
+  { spec, files, prompt, fileSize, fileHash, digest, bytes }: NewVersion,
+  now: number,
+): Promise<void> {
+  await open
+    .insertInto('skill_binaries')
+    .values({
+      kind_id: id,
+      version,
+      json: JSON.stringify(spec),
+      files: JSON.stringify(files),
+      prompt,
+      file_size: fileSize,
+      file_hash: fileHash,
+      digest,
+      created_at: now,
+      binary_data: bytes,
+    })
+    .execute();
+}
