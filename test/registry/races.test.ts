@@ -93,7 +93,7 @@ for (const system of ['SQLite', 'PostgreSQL'] as const) {
         );
         return isKept ? 'reference' : 'deletion';
       });
-      expect([...seen.values()].reduce((sum, count) => sum + count)).toBe(ROUNDS);
+      expect([...seen.keys()].toSorted()).toEqual(['deletion', 'reference']);
       await assertNothingDangles(db());
     });
 

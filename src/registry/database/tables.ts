@@ -39,6 +39,10 @@ export interface KindRow {
   revision: number;
   /** 1 for a skill of the package. */
   read_only: number;
+  /** Of the present version of a skill, so that no list reads archives; null for the other kinds. */
+  file_size: number | null;
+  file_hash: string | null;
+  digest: string | null;
   created_at: number;
   updated_at: number;
 }

@@ -1,35 +1,35 @@
 import type { Selectable } from 'kysely';
+import type { SkillFields } from '../../contracts/skills/skill.ts';
 import type { KindRow } from '../database/tables.ts';
-import { API_VERSION } from './kind-schemas.ts';
+import { API_VERSION, type KindSpecs } from './kind-schemas.ts';
+
+/** `spec` of a skill: the frontmatter, without the fields that its place in the registry decides. */
+export type SkillSpec = Omit<SkillFields, 'name' | 'namespace'>;
+
+/** The specs of all kinds. */
+export interface AllSpecs extends KindSpecs {
+  Skill: SkillSpec;
+}
 
 /** An object of the registry. */
-export interface KindObject<Spec = unknown> {
+export interface KindObject<Kind extends keyof AllSpecs = keyof AllSpecs> {
   id: number;
   /** 0 for a public one. */
   userId: number;
-  kind: KindRow['kind'];
+  kind: Kind;
   namespace: string;
   name: string;
   /** The id of a skill without its namespace; null for the other kinds. */
   slug: string | null;
-  spec: Spec;
+  spec: AllSpecs[Kind];
   /** Number of the last change. It is the present version of a skill. */
   revision: number;
   /** Whether it belongs to the package. */
   readOnly: boolean;
   createdAt: number;
   updatedAt: number;
-  /** The archive of a skill. */
-  file?: StoredFile;
-}
-
-/** An archive of a skill. */
-export interface StoredFile {
-  bytes: number;
-  /** SHA-256 of the archive, in hex. */
-  hash: string;
-  /** Digest of the skill's files. */
-  digest: string;
+  /** The archive of a skill: its SHA-256 in hex, and the digest of the files. */
+  file?: { bytes: number; hash: string; digest: string };
 }
 
 /** An object as requests and answers hold it. */
@@ -41,48 +41,29 @@ export interface KindForm {
   status?: { state: 'AVAILABLE'; fileSize: number; fileHash: string };
 }
 
-/** The columns of {@link kindObject}. */
-export const KIND_COLUMNS = [
-  'kinds.id',
-  'kinds.user_id',
-  'kinds.kind',
-  'kinds.namespace',
-  'kinds.name',
-  'kinds.slug',
-  'kinds.json',
-  'kinds.revision',
-  'kinds.read_only',
-  'kinds.created_at',
-  'kinds.updated_at',
-] as const;
-
 /** The object of a row. */
-export function kindObject<Spec>(row: Selectable<KindRow>): KindObject<Spec> {
-  const { id, user_id, kind, namespace, name, slug, json, revision, read_only, created_at, updated_at } = row;
+export function kindObject<Kind extends keyof AllSpecs>(row: Selectable<KindRow>): KindObject<Kind> {
+  const { id, user_id, kind, namespace, name, slug, json, revision, file_size, file_hash, digest } = row;
   return {
     id,
     userId: user_id,
-    kind,
+    kind: kind as Kind,
     namespace,
     name,
     slug,
-    spec: JSON.parse(json) as Spec,
+    spec: JSON.parse(json) as AllSpecs[Kind],
     revision,
-    readOnly: read_only === 1,
-    createdAt: created_at,
-    updatedAt: updated_at,
+    readOnly: row.read_only === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...(kind === 'Skill' ? { file: { bytes: file_size ?? 0, hash: file_hash ?? '', digest: digest ?? '' } } : {}),
   };
 }
 
 /** The form of an object in answers. */
 export function kindForm({ id, userId, kind, namespace, name, spec, file }: KindObject): KindForm {
-  const form: KindForm = {
-    apiVersion: API_VERSION,
-    kind,
-    metadata: { name, namespace, labels: { id: String(id), user_id: String(userId) } },
-    spec,
-  };
-  return file === undefined
-    ? form
-    : { ...form, status: { state: 'AVAILABLE', fileSize: file.bytes, fileHash: file.hash } };
+  const metadata = { name, namespace, labels: { id: String(id), user_id: String(userId) } };
+  const form: KindForm = { apiVersion: API_VERSION, kind, metadata, spec };
+  if (file !== undefined) form.status = { state: 'AVAILABLE', fileSize: file.bytes, fileHash: file.hash };
+  return form;
 }

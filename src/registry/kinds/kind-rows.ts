@@ -20,6 +20,8 @@ export interface ListOptions {
   /** Only objects of this name. */
   name?: string | undefined;
   namespace?: string | undefined;
+  /** Only objects of this user; 0 for public ones. */
+  owner?: number | undefined;
 }
 
 /** Some rows of a list, and the number of all. */

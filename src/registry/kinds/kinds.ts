@@ -3,7 +3,7 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { listNames } from '../../skills/text/list-names.ts';
 import type { Tables } from '../database/tables.ts';
-import { KIND_COLUMNS, kindObject, type KindObject } from './kind-object.ts';
+import { type AllSpecs, kindObject, type KindObject } from './kind-object.ts';
 import { type Actor, findOwnRow, findRow, type Listed, type ListOptions, mayRead } from './kind-rows.ts';
 import type { KindInput, KindSpecs } from './kind-schemas.ts';
 import { deleteUnreferenced, writeReferences } from './references.ts';
@@ -20,7 +20,7 @@ export async function createKind<Kind extends keyof KindSpecs>(
   db: Kysely<Tables>,
   input: KindInput<Kind>,
   { owner, now }: { owner: number; now: number },
-): Promise<KindObject<KindSpecs[Kind]>> {
+): Promise<KindObject<Kind>> {
   const { kind, metadata, spec } = input;
   return await db.transaction().execute(async (open) => {
     const row = await open
@@ -34,6 +34,9 @@ export async function createKind<Kind extends keyof KindSpecs>(
         json: JSON.stringify(spec),
         revision: 1,
         read_only: 0,
+        file_size: null,
+        file_hash: null,
+        digest: null,
         created_at: now,
         updated_at: now,
       })
@@ -54,31 +57,32 @@ export function taken(kind: string, name: string): SkillcellError {
   );
 }
 
-/** The ghosts, bots or teams that a user may read, by name. */
-export async function listKinds<Kind extends keyof KindSpecs>(
+/** The objects of a kind that a user may read, by name. */
+export async function listKinds<Kind extends keyof AllSpecs>(
   db: Kysely<Tables>,
   kind: Kind,
   actor: Actor,
-  { skip, limit, name, namespace }: ListOptions,
-): Promise<Listed<KindObject<KindSpecs[Kind]>>> {
-  const all = db
-    .selectFrom('kinds')
-    .where('kind', '=', kind)
-    .where(mayRead(actor))
-    .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
-    .$if(namespace !== undefined, (query) => query.where('namespace', '=', namespace ?? ''));
-  const rows = await all.select(KIND_COLUMNS).orderBy('name').orderBy('id').limit(limit).offset(skip).execute();
+  { skip, limit, ...filter }: ListOptions,
+): Promise<Listed<KindObject<Kind>>> {
+  let all = db.selectFrom('kinds').where('kind', '=', kind).where(mayRead(actor));
+  for (const [column, value] of [
+    ['user_id', filter.owner],
+    ['name', filter.name],
+    ['namespace', filter.namespace],
+  ] as const)
+    if (value !== undefined) all = all.where(column, '=', value);
+  const rows = await all.selectAll().orderBy('name').orderBy('id').limit(limit).offset(skip).execute();
   const { total } = await all.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
-  return { items: rows.map((row) => kindObject(row)), total };
+  return { items: rows.map((row) => kindObject<Kind>(row)), total };
 }
 
 /** @throws SkillcellError `resource.not-found` */
-export async function getKind<Kind extends keyof KindSpecs>(
+export async function getKind<Kind extends keyof AllSpecs>(
   db: Kysely<Tables>,
   kind: Kind,
   id: number,
   actor: Actor,
-): Promise<KindObject<KindSpecs[Kind]>> {
+): Promise<KindObject<Kind>> {
   return kindObject(await findRow(db, kind, id, actor));
 }
 
@@ -93,7 +97,7 @@ export async function updateKind<Kind extends keyof KindSpecs>(
   id: number,
   input: KindInput<Kind>,
   { actor, revision, now }: { actor: Actor; revision: number; now: number },
-): Promise<KindObject<KindSpecs[Kind]>> {
+): Promise<KindObject<Kind>> {
   const { kind, metadata, spec } = input;
   return await db.transaction().execute(async (open) => {
     const { name, namespace, user_id } = await findOwnRow(open, kind, id, actor);

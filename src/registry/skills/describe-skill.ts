@@ -1,17 +1,15 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
-import type { SkillFields, SkillFile, SkillTree } from '../../contracts/skills/skill.ts';
+import type { SkillFile, SkillTree } from '../../contracts/skills/skill.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { listFiles } from '../../library/stores/cache/tree-cache.ts';
 import { SKILL_FILE, skillFileNames } from '../../skills/load/files/skill-file-name.ts';
 import { skillOfParts } from '../../skills/load/load-skill-folder.ts';
 import { readSkillParts } from '../../skills/load/read-skill-parts.ts';
+import type { SkillSpec } from '../kinds/kind-object.ts';
 import { NAME_SCHEMA } from '../kinds/kind-schemas.ts';
 import { renderSkills } from '../../skills/render/render-skills.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
-
-/** `spec` of a skill: the frontmatter, without the fields that its place in the registry decides. */
-export type SkillSpec = Omit<SkillFields, 'name' | 'namespace'>;
 
 /** A skill as the registry stores it. */
 export interface DescribedSkill {

@@ -8,7 +8,6 @@ import type { TreeCache } from '../../library/stores/cache/tree-cache.ts';
 import type { Tables } from '../database/tables.ts';
 import { PUBLIC } from '../kinds/kind-rows.ts';
 import { workOnArchive } from './archive-work.ts';
-import { presentSkills } from './skill-rows.ts';
 
 /** The skills of one owner in the registry. */
 export interface RegistryStoreOptions {
@@ -28,11 +27,14 @@ export function createRegistryStore({ db, userId, kind, cache }: RegistryStoreOp
     signal?.throwIfAborted();
     const kept = cache.find(item.revision);
     if (kept !== undefined) return kept;
-    const row = await presentSkills(db)
+    const row = await db
+      .selectFrom('kinds')
+      .innerJoin('skill_binaries', 'skill_binaries.kind_id', 'kinds.id')
       .select('skill_binaries.binary_data')
       .where('kinds.user_id', '=', userId)
       .where('kinds.slug', '=', item.path)
-      .where('skill_binaries.digest', '=', item.revision)
+      .where('kinds.digest', '=', item.revision)
+      .whereRef('skill_binaries.version', '=', 'kinds.revision')
       .executeTakeFirst();
     if (row === undefined) throw changed(item);
     const { folder: cacheFolder, maxBytes: cacheBytes } = cache;
@@ -47,14 +49,16 @@ export function createRegistryStore({ db, userId, kind, cache }: RegistryStoreOp
     id: `registry:${source}`,
     async list({ signal } = {}) {
       signal?.throwIfAborted();
-      const rows = await presentSkills(db)
-        .select(['kinds.slug', 'skill_binaries.digest'])
-        .where('kinds.user_id', '=', userId)
-        .orderBy('kinds.slug')
+      const rows = await db
+        .selectFrom('kinds')
+        .select(['slug', 'digest'])
+        .where('kind', '=', 'Skill')
+        .where('user_id', '=', userId)
+        .orderBy('slug')
         .execute();
       const items = rows.map(({ slug, digest }): StoreItem => {
         const path = slug ?? '';
-        return { path, revision: digest, origin: { type: 'registry', source, folder: path }, kind };
+        return { path, revision: digest ?? '', origin: { type: 'registry', source, folder: path }, kind };
       });
       return { items, diagnostics: [] };
     },

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { changed, taken } from '../kinds/kinds.ts';
 import { type Actor, findOwnRow, isColumnInteger } from '../kinds/kind-rows.ts';
-import type { Tables } from '../database/tables.ts';
+import type { SkillBinaryRow, Tables } from '../database/tables.ts';
 import { notFound } from '../users/tokens.ts';
 import type { DescribedSkill } from './describe-skill.ts';
 
@@ -33,6 +33,8 @@ export async function storeSkill(
   { owner, namespace, isReadOnly = false }: SkillPlace,
   now: number,
 ): Promise<number> {
+  const content = contentOf(skill);
+  const { json, file_size, file_hash, digest } = content;
   return await db.transaction().execute(async (open) => {
     const row = await open
       .insertInto('kinds')
@@ -42,9 +44,12 @@ export async function storeSkill(
         namespace,
         name: skill.name,
         slug: skill.slug,
-        json: JSON.stringify(skill.spec),
+        json,
         revision: 1,
         read_only: isReadOnly ? 1 : 0,
+        file_size,
+        file_hash,
+        digest,
         created_at: now,
         updated_at: now,
       })
@@ -52,7 +57,7 @@ export async function storeSkill(
       .returning('id')
       .executeTakeFirst();
     if (row === undefined) throw taken('Skill', skill.name);
-    await insertVersion(open, row.id, 1, skill, now);
+    await insertVersion(open, row.id, 1, content, now);
     return row.id;
   });
 }
@@ -70,8 +75,7 @@ export async function storeVersion(
   { revision, now }: { revision: number; now: number },
 ): Promise<void> {
   await db.transaction().execute(async (open) => {
-    const version = await takeVersion(open, id, JSON.stringify(skill.spec), { revision, now });
-    await insertVersion(open, id, version, skill, now);
+    await addVersion(open, id, contentOf(skill), { revision, now });
   });
 }
 
@@ -92,70 +96,59 @@ export async function rollBackSkill(
     const earlier = isColumnInteger(version)
       ? await open
           .selectFrom('skill_binaries')
-          .select('json')
+          .selectAll()
           .where('kind_id', '=', id)
           .where('version', '=', version)
           .executeTakeFirst()
       : undefined;
     if (earlier === undefined) throw notFound();
-    const next = await takeVersion(open, id, earlier.json, { revision, now });
-    // The bytes stay in the database.
-    await open
-      .insertInto('skill_binaries')
-      .columns([...COPIED, 'kind_id', 'version', 'created_at'])
-      .expression((eb) =>
-        eb
-          .selectFrom('skill_binaries')
-          .select([...COPIED, 'kind_id'])
-          .select((row) => [row.cast<number>(row.val(next), 'integer').as('version')])
-          .select((row) => [row.cast<number>(row.val(now), 'bigint').as('created_at')])
-          .where('kind_id', '=', id)
-          .where('version', '=', version),
-      )
-      .execute();
+    await addVersion(open, id, earlier, { revision, now });
   });
 }
 
-const COPIED = ['json', 'files', 'prompt', 'file_size', 'file_hash', 'digest', 'binary_data'] as const;
+type VersionContent = Omit<SkillBinaryRow, 'id' | 'kind_id' | 'version' | 'created_at'>;
 
-/** Makes a spec the present one. @returns the number of its version */
-async function takeVersion(
+function contentOf({ spec, files, prompt, fileSize, fileHash, digest, bytes }: NewVersion): VersionContent {
+  return {
+    json: JSON.stringify(spec),
+    files: JSON.stringify(files),
+    prompt,
+    file_size: fileSize,
+    file_hash: fileHash,
+    digest,
+    binary_data: bytes,
+  };
+}
+
+/** Makes a content the present version. */
+async function addVersion(
   open: Kysely<Tables>,
   id: number,
-  json: string,
+  content: VersionContent,
   { revision, now }: { revision: number | undefined; now: number },
-): Promise<number> {
+): Promise<void> {
+  const { json, file_size, file_hash, digest } = content;
   const row = await open
     .updateTable('kinds')
-    .set((eb) => ({ json, revision: eb('revision', '+', 1), updated_at: now }))
+    .set((eb) => ({ json, file_size, file_hash, digest, revision: eb('revision', '+', 1), updated_at: now }))
     .where('id', '=', id)
     .$if(revision !== undefined, (query) => query.where('revision', '=', revision ?? 0))
     .returning('revision')
     .executeTakeFirst();
   if (row === undefined) throw changed('Skill');
-  return row.revision;
+  await insertVersion(open, id, row.revision, content, now);
 }
 
 async function insertVersion(
   open: Kysely<Tables>,
-  id: number,
+  kindId: number,
   version: number,
-  { spec, files, prompt, fileSize, fileHash, digest, bytes }: NewVersion,
+  { json, files, prompt, file_size, file_hash, digest, binary_data }: VersionContent,
   now: number,
 ): Promise<void> {
+  const content = { json, files, prompt, file_size, file_hash, digest, binary_data };
   await open
     .insertInto('skill_binaries')
-    .values({
-      kind_id: id,
-      version,
-      json: JSON.stringify(spec),
-      files: JSON.stringify(files),
-      prompt,
-      file_size: fileSize,
-      file_hash: fileHash,
-      digest,
-      created_at: now,
-      binary_data: bytes,
-    })
+    .values({ kind_id: kindId, version, created_at: now, ...content })
     .execute();
 }

@@ -9,7 +9,6 @@ import { DEFAULT_NAMESPACE } from '../kinds/kind-schemas.ts';
 import { deleteUnreferenced } from '../kinds/references.ts';
 import { describeSkill } from './describe-skill.ts';
 import { type NewVersion, storeSkill, storeVersion } from './store-skill.ts';
-import { presentSkills } from './skill-rows.ts';
 
 /**
  * Makes the public skills of the package rows of user 0 that no request changes. A public skill of an admin with the same slug stays, and hides
@@ -22,9 +21,11 @@ export async function syncPackageSkills(
   now: number,
   folder: string = inPackage('skills/public'),
 ): Promise<void> {
-  const rows = await presentSkills(db)
-    .select(['kinds.id', 'kinds.slug', 'kinds.revision', 'kinds.read_only', 'skill_binaries.digest'])
-    .where('kinds.user_id', '=', PUBLIC)
+  const rows = await db
+    .selectFrom('kinds')
+    .select(['id', 'slug', 'revision', 'read_only', 'digest'])
+    .where('kind', '=', 'Skill')
+    .where('user_id', '=', PUBLIC)
     .execute();
   const stored = new Map(rows.map((row) => [row.slug, row]));
   const packaged = new Set<string | null>();

@@ -7,11 +7,11 @@ import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { SKILL_FILE } from '../../skills/load/files/skill-file-name.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 import type { Tables } from '../database/tables.ts';
-import { changed, taken } from '../kinds/kinds.ts';
+import type { KindObject } from '../kinds/kind-object.ts';
+import { changed, getKind, taken } from '../kinds/kinds.ts';
 import { type Actor, findOwnRow, PUBLIC } from '../kinds/kind-rows.ts';
 import { DEFAULT_NAMESPACE } from '../kinds/kind-schemas.ts';
 import { type CheckedSkill, workOnArchive } from './archive-work.ts';
-import { getSkill, type SkillObject } from './skill-rows.ts';
 import { storeSkill, storeVersion } from './store-skill.ts';
 
 /** An uploaded archive. */
@@ -33,7 +33,7 @@ export interface UploadResult {
   /** In the order of paths. */
   changes: ChangedFile[];
   /** Absent for a dry run. */
-  skill?: SkillObject;
+  skill?: KindObject<'Skill'>;
 }
 
 interface UploadOptions {
@@ -59,7 +59,7 @@ export async function uploadSkill(
   const changes = changedFiles([], checked.files);
   if (!dryRun) {
     const id = await storeSkill(db, { ...checked, bytes }, { owner, namespace }, now);
-    return { checked, changes, skill: await getSkill(db, id, actor) };
+    return { checked, changes, skill: await getKind(db, 'Skill', id, actor) };
   }
   const other = await db
     .selectFrom('kinds')
@@ -96,7 +96,7 @@ export async function updateSkill(
   const changes = changedFiles(JSON.parse(before?.files ?? '[]') as SkillFile[], checked.files);
   if (dryRun) return { checked, changes };
   await storeVersion(db, id, { ...checked, bytes }, { revision, now });
-  return { checked, changes, skill: await getSkill(db, id, actor) };
+  return { checked, changes, skill: await getKind(db, 'Skill', id, actor) };
 }
 
 async function check(
