@@ -1,5 +1,6 @@
 import type { Expression, ExpressionBuilder, Kysely, Selectable, SqlBool } from 'kysely';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
 import type { KindRow, Tables } from '../database/tables.ts';
 import { notFound, type Viewer } from '../users/tokens.ts';
 
@@ -84,6 +85,61 @@ export async function findOwnRow(
   if (row.read_only === 1)
     throw new SkillcellError('resource.read-only', `Cannot change the ${kind}: it belongs to the package.`);
   return row;
+}
+
+/**
+ * Inserts a row.
+ *
+ * @throws SkillcellError `resource.exists` for a name, or a slug, that another object of the owner has
+ */
+export async function insertRow(
+  open: Kysely<Tables>,
+  row: Pick<KindRow, 'user_id' | 'kind' | 'namespace' | 'name' | 'json'> & Partial<Selectable<KindRow>>,
+  now: number,
+): Promise<Selectable<KindRow>> {
+  const inserted = await open
+    .insertInto('kinds')
+    .values({ revision: 1, read_only: 0, created_at: now, updated_at: now, ...row })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (inserted === undefined) throw taken(row.kind, row.name);
+  return inserted;
+}
+
+/** The error for a name that another object has. */
+export function taken(kind: KindRow['kind'], name: string): SkillcellError {
+  return new SkillcellError(
+    'resource.exists',
+    `Cannot create the ${kind}: the name is taken, got ${quotedText(name)}.`,
+  );
+}
+
+/**
+ * Changes a row on top of the revision that the caller has read; without one, on top of any.
+ *
+ * @throws SkillcellError `resource.changed`
+ */
+export async function changeRow(
+  open: Kysely<Tables>,
+  id: number,
+  values: Partial<Pick<KindRow, 'json' | 'file_size' | 'file_hash' | 'digest'>>,
+  { kind, revision, now }: { kind: KindRow['kind']; revision?: number | undefined; now: number },
+): Promise<Selectable<KindRow>> {
+  const row = await open
+    .updateTable('kinds')
+    .set((eb) => ({ ...values, revision: eb('revision', '+', 1), updated_at: now }))
+    .where('id', '=', id)
+    .$if(revision !== undefined, (query) => query.where('revision', '=', revision ?? 0))
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) throw changed(kind);
+  return row;
+}
+
+/** The error for a change on top of an older revision. */
+export function changed(kind: KindRow['kind']): SkillcellError {
+  return new SkillcellError('resource.changed', `Cannot change the ${kind}: another change was first.`);
 }
 
 /**

@@ -4,7 +4,16 @@ import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { listNames } from '../../skills/text/list-names.ts';
 import type { Tables } from '../database/tables.ts';
 import { type AllSpecs, kindObject, type KindObject } from './kind-object.ts';
-import { type Actor, findOwnRow, findRow, type Listed, type ListOptions, mayRead } from './kind-rows.ts';
+import {
+  type Actor,
+  changeRow,
+  findOwnRow,
+  findRow,
+  insertRow,
+  type Listed,
+  type ListOptions,
+  mayRead,
+} from './kind-rows.ts';
 import type { KindInput, KindSpecs } from './kind-schemas.ts';
 import { deleteUnreferenced, writeReferences } from './references.ts';
 
@@ -23,38 +32,11 @@ export async function createKind<Kind extends keyof KindSpecs>(
 ): Promise<KindObject<Kind>> {
   const { kind, metadata, spec } = input;
   return await db.transaction().execute(async (open) => {
-    const row = await open
-      .insertInto('kinds')
-      .values({
-        user_id: owner,
-        kind,
-        namespace: metadata.namespace,
-        name: metadata.name,
-        slug: null,
-        json: JSON.stringify(spec),
-        revision: 1,
-        read_only: 0,
-        file_size: null,
-        file_hash: null,
-        digest: null,
-        created_at: now,
-        updated_at: now,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .returningAll()
-      .executeTakeFirst();
-    if (row === undefined) throw taken(kind, metadata.name);
+    const { name, namespace } = metadata;
+    const row = await insertRow(open, { user_id: owner, kind, namespace, name, json: JSON.stringify(spec) }, now);
     await writeReferences(open, row.id, owner, input);
     return kindObject(row);
   });
-}
-
-/** The error for a name that another object has. */
-export function taken(kind: string, name: string): SkillcellError {
-  return new SkillcellError(
-    'resource.exists',
-    `Cannot create the ${kind}: the name is taken, got ${quotedText(name)}.`,
-  );
 }
 
 /** The objects of a kind that a user may read, by name. */
@@ -107,25 +89,10 @@ export async function updateKind<Kind extends keyof KindSpecs>(
         hint: 'Create another one, and delete this one.',
       });
     }
-    const row = await open
-      .updateTable('kinds')
-      .set((eb) => ({ json: JSON.stringify(spec), revision: eb('revision', '+', 1), updated_at: now }))
-      .where('id', '=', id)
-      .where('revision', '=', revision)
-      .returningAll()
-      .executeTakeFirst();
-    if (row === undefined) throw changed(kind);
+    const row = await changeRow(open, id, { json: JSON.stringify(spec) }, { kind, revision, now });
     await writeReferences(open, id, user_id, input);
     return kindObject(row);
   });
-}
-
-/** The error for a change on top of an older revision. */
-export function changed(kind: string): SkillcellError {
-  return new SkillcellError(
-    'resource.changed',
-    `Cannot change the ${kind}: it is not the revision any more that you have read.`,
-  );
 }
 
 /**

@@ -11,7 +11,8 @@ import { scanTree } from '../../scan/scan-tree.ts';
 import type { ArchiveAnswer, ArchiveWork, CheckedSkill } from './archive-work.ts';
 import { describeSkill } from './describe-skill.ts';
 
-parentPort?.on('message', async (work: ArchiveWork) => parentPort?.postMessage(await answer(work), []));
+// A fault of ours rejects, which ends this thread with an error.
+parentPort?.on('message', (work: ArchiveWork) => void answer(work).then((end) => parentPort?.postMessage(end, [])));
 
 async function answer(work: ArchiveWork): Promise<ArchiveAnswer> {
   try {

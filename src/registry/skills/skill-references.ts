@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { folderId } from '../../skills/text/slug.ts';
 import type { Tables } from '../database/tables.ts';
-import { type Actor, findOwnRow, findRow, lockRow } from '../kinds/kind-rows.ts';
+import { type Actor, changeRow, findOwnRow, findRow, lockRow } from '../kinds/kind-rows.ts';
 import type { GhostSpec } from '../kinds/kind-schemas.ts';
 import { deleteUnreferenced, type Referrer, referrersOf } from '../kinds/references.ts';
 import { notFound } from '../users/tokens.ts';
@@ -51,11 +51,7 @@ export async function removeReferences(
       if (row === undefined) continue;
       const spec = JSON.parse(row.json) as GhostSpec;
       const skills = spec.skills.filter((name) => folderId(name).id !== slug);
-      await open
-        .updateTable('kinds')
-        .set((eb) => ({ json: JSON.stringify({ ...spec, skills }), revision: eb('revision', '+', 1), updated_at: now }))
-        .where('id', '=', ghost.id)
-        .execute();
+      await changeRow(open, ghost.id, { json: JSON.stringify({ ...spec, skills }) }, { kind: 'Ghost', now });
       await open.deleteFrom('kind_references').where('from_id', '=', ghost.id).where('to_id', '=', id).execute();
     }
     return ghosts.length;

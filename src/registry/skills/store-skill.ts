@@ -1,6 +1,5 @@
 import type { Kysely } from 'kysely';
-import { changed, taken } from '../kinds/kinds.ts';
-import { type Actor, findOwnRow, isColumnInteger } from '../kinds/kind-rows.ts';
+import { type Actor, changeRow, findOwnRow, insertRow, isColumnInteger } from '../kinds/kind-rows.ts';
 import type { SkillBinaryRow, Tables } from '../database/tables.ts';
 import { notFound } from '../users/tokens.ts';
 import type { DescribedSkill } from './describe-skill.ts';
@@ -34,29 +33,20 @@ export async function storeSkill(
   now: number,
 ): Promise<number> {
   const content = contentOf(skill);
-  const { json, file_size, file_hash, digest } = content;
   return await db.transaction().execute(async (open) => {
-    const row = await open
-      .insertInto('kinds')
-      .values({
+    const row = await insertRow(
+      open,
+      {
         user_id: owner,
         kind: 'Skill',
         namespace,
         name: skill.name,
         slug: skill.slug,
-        json,
-        revision: 1,
         read_only: isReadOnly ? 1 : 0,
-        file_size,
-        file_hash,
-        digest,
-        created_at: now,
-        updated_at: now,
-      })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id')
-      .executeTakeFirst();
-    if (row === undefined) throw taken('Skill', skill.name);
+        ...presentOf(content),
+      },
+      now,
+    );
     await insertVersion(open, row.id, 1, content, now);
     return row.id;
   });
@@ -120,6 +110,16 @@ function contentOf({ spec, files, prompt, fileSize, fileHash, digest, bytes }: N
   };
 }
 
+/** The parts that the row of the skill has as well. */
+function presentOf({
+  json,
+  file_size,
+  file_hash,
+  digest,
+}: VersionContent): Pick<VersionContent, 'json' | 'file_size' | 'file_hash' | 'digest'> {
+  return { json, file_size, file_hash, digest };
+}
+
 /** Makes a content the present version. */
 async function addVersion(
   open: Kysely<Tables>,
@@ -127,15 +127,7 @@ async function addVersion(
   content: VersionContent,
   { revision, now }: { revision: number | undefined; now: number },
 ): Promise<void> {
-  const { json, file_size, file_hash, digest } = content;
-  const row = await open
-    .updateTable('kinds')
-    .set((eb) => ({ json, file_size, file_hash, digest, revision: eb('revision', '+', 1), updated_at: now }))
-    .where('id', '=', id)
-    .$if(revision !== undefined, (query) => query.where('revision', '=', revision ?? 0))
-    .returning('revision')
-    .executeTakeFirst();
-  if (row === undefined) throw changed('Skill');
+  const row = await changeRow(open, id, presentOf(content), { kind: 'Skill', revision, now });
   await insertVersion(open, id, row.revision, content, now);
 }
 
