@@ -15,6 +15,8 @@ const ENTRIES = [
   'library/stores/index',
   'cli/main',
   'egress/worker/egress-worker',
+  'registry/database/sqlite-worker',
+  'registry/skills/archive-worker',
 ] as const;
 /** Packages that become part of the bundle, with their dependencies: to find their many small modules takes longer than to run them. */
 const BUNDLED = ['zod', 'dockerode', '@modelcontextprotocol/server'];

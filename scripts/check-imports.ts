@@ -35,6 +35,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'models',
     'tools',
     'jobs',
+    'registry',
     'evals',
     'ai',
     'backend',
@@ -103,6 +104,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'skill-code',
     'session',
   ],
+  'src/registry': ['database', 'users', 'kinds', 'skills'],
   'src/evals': ['eval-fault', 'eval-report', 'seeded-random', 'assertions', 'statistics', 'plan', 'report'],
   'src/ai': [
     'sandbox-tools-options',

@@ -71,6 +71,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/tools/declarations/tool-stubs-properties.test.ts',
   'test/evals/statistics.test.ts',
   'test/library/random-edits.test.ts',
+  // Hundreds of rounds, on two databases.
+  'test/registry/races.test.ts',
   'test/skills/match/needed-words.test.ts',
 ];
 

@@ -8,8 +8,8 @@ export interface Call {
 
 /** Origin of a skill. It never holds a credential. */
 export interface Origin {
-  type: 'directory' | 'archive' | 'git' | 's3' | 'web' | 'mcp';
-  /** A path, an address, or a bucket with its prefix. */
+  type: 'directory' | 'archive' | 'git' | 's3' | 'web' | 'mcp' | 'registry';
+  /** A path, an address, a bucket with its prefix, or an owner of the registry. */
   source: string;
   /** Folder of the skill in the source, `.` for the whole. */
   folder: string;

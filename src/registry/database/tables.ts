@@ -35,9 +35,14 @@ export interface KindRow {
   slug: string | null;
   /** `spec` as JSON. */
   json: string;
+  /** Number of the last change. It is the present version of a skill. */
   revision: number;
   /** 1 for a skill of the package. */
   read_only: number;
+  /** Of the present version of a skill, so that no list reads archives; null for the other kinds. */
+  file_size: number | null;
+  file_hash: string | null;
+  digest: string | null;
   created_at: number;
   updated_at: number;
 }
@@ -55,6 +60,10 @@ export interface SkillBinaryRow {
   version: number;
   /** `spec` of the skill at this version, as JSON. */
   json: string;
+  /** The files with their digests, as JSON. */
+  files: string;
+  /** The body of the skill, ready for a prompt. */
+  prompt: string;
   file_size: number;
   /** SHA-256 of the archive, in hex. */
   file_hash: string;

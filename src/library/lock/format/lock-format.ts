@@ -22,7 +22,7 @@ const LOCK_CAPS = { maxBytes: LOCK_BYTES, maxValues: 4_000_000 };
 
 /** The origin of a locked skill: a source of skills, or the package itself. */
 export interface LockedOrigin extends Omit<Origin, 'type'> {
-  type: Origin['type'] | 'builtin';
+  type: Exclude<Origin['type'], 'registry'> | 'builtin';
 }
 
 /** An approval of certain bytes. */
