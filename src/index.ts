@@ -90,7 +90,14 @@ export type { SandboxUsage } from './contracts/jobs/usage.ts';
 export type { SweepSummary } from './jobs/sweep-runners.ts';
 export { createLogger, type LoggerOptions } from './jobs/create-logger.ts';
 export { createOrchestrator } from './jobs/create-orchestrator.ts';
-export type { JobStream, Orchestrator, OrchestratorOptions, PoolMetrics, PoolOptions } from './jobs/orchestrator.ts';
+export type {
+  JobStream,
+  JobStreamOptions,
+  Orchestrator,
+  OrchestratorOptions,
+  PoolMetrics,
+  PoolOptions,
+} from './jobs/orchestrator.ts';
 export type * from './evals/eval-report.ts';
 export { evaluateSkill, type EvaluateSkillOptions, type OnEvalRun } from './evals/evaluate-skill.ts';
 export type { EvalProgress } from './evals/conduct-eval.ts';

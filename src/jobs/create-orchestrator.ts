@@ -23,6 +23,7 @@ import { checkJobNetwork } from './network/job-network.ts';
 import { NETWORK_PORT, type NetworkPort } from './network/network-port.ts';
 import { readSettings, type OrchestratorSettings } from './request/orchestrator-settings.ts';
 import { startRegularSweep } from './regular-sweep.ts';
+import { type SkillSource, skillSource } from './request/skill-source.ts';
 import { createSandboxSupply } from './supply/sandbox-supply.ts';
 import { createSkillCode } from './skill-code/create-skill-code.ts';
 import { bringsCode } from './prepare/skill-tools.ts';
@@ -65,13 +66,13 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     if (closing !== undefined) throw closed(action);
   };
 
-  const run = async (request: JobRequest, events?: EventStream): Promise<JobResult> => {
+  const run = async (request: JobRequest, events?: EventStream, source?: SkillSource): Promise<JobResult> => {
     const check = (): void => {
       requireOpen('accept the job');
       // Sessions have their own method, which also creates their runs.
       if (request.kind === 'session') throw invalid('kind must be exec, codegen or script, got "session"');
     };
-    const result = acceptJob(host, request, events, { check });
+    const result = acceptJob(host, request, events, { check, source });
     jobs.add(result);
     return result;
   };
@@ -100,7 +101,8 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     codegen: (given) => run({ ...given, kind: 'codegen' }),
     generate: generate as Orchestrator['generate'],
     script: (given) => run({ ...given, kind: 'script' }),
-    stream: (given) => streamJob(given, run),
+    stream: (given, { skills } = {}) =>
+      streamJob(given, (request, events) => run(request, events, skills && skillSource(skills))),
     async session(given = {}) {
       const { openSession } = await import('./session/open-session.ts');
       return await openSession(host, given, { onJob: jobs.add, check: () => requireOpen('open the session') });

@@ -111,6 +111,12 @@ export interface JobStream extends AsyncIterable<JobEvent> {
   readonly result: Promise<JobResult>;
 }
 
+/** Options of {@link Orchestrator.stream}. */
+export interface JobStreamOptions {
+  /** Skills of this job. @default the skills of the orchestrator */
+  skills?: SkillsSubsystem | SkillLibrary | undefined;
+}
+
 /** Accepts jobs, runs them in sandboxes, and gives each job exactly one result. */
 export interface Orchestrator extends AsyncDisposable {
   /** Skills for jobs; undefined without the option `skills`. */
@@ -224,6 +230,7 @@ export interface Orchestrator extends AsyncDisposable {
       | ({ kind: 'exec' } & ExecOptions)
       | ({ kind: 'codegen' } & CodegenOptions)
       | ({ kind: 'script' } & ScriptOptions),
+    options?: JobStreamOptions,
   ): JobStream;
   /**
    * Opens a sandbox that stays open: definitions of one run are visible to the next run.

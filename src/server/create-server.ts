@@ -20,6 +20,8 @@ import { parseJsonBodies } from './http/parse-json.ts';
 import { RequestRefused, sendProblem } from './http/problem.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addJobRoutes } from './routes/job-routes.ts';
+import { addKindRoutes } from './routes/kind-routes.ts';
+import { addSkillRoutes } from './routes/skill-routes.ts';
 import { addOutputRoutes } from './routes/output-routes.ts';
 import type { App, RouteParts } from './routes/route-options.ts';
 import { addUserRoutes } from './routes/user-routes.ts';
@@ -119,6 +121,10 @@ export async function createServer(options: ServerOptions): Promise<App> {
       addJobRoutes(api as App, options);
       addOutputRoutes(api as App, options);
       addEventRoutes(api as App, options);
+      addKindRoutes(api as App, options);
+      addSkillRoutes(api as App, options);
+      // The same below /kinds, as in the API that this one follows.
+      await api.register(async (kinds) => addSkillRoutes(kinds as App, options), { prefix: '/kinds' });
     },
     { prefix: API_BASE },
   );

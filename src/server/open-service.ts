@@ -3,6 +3,11 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { makeFolders } from '../durable/make-folders.ts';
+import type { JobStream } from '../jobs/orchestrator.ts';
+import type { JobRequest } from '../jobs/request/job-schema.ts';
+import type { SkillLibrary } from '../library/snapshot/skill-library.ts';
+import { syncPackageSkills } from '../registry/skills/sync-package-skills.ts';
+import { openUserSkills } from './user-skills.ts';
 import { openJobQueue, type JobQueueOptions } from '../queue/job-queue.ts';
 import type { StartJob } from '../queue/run-queued-job.ts';
 import { folderFiles } from '../queue/seams/folder-files.ts';
@@ -24,8 +29,8 @@ export interface ServiceOptions
   host: string;
   /** 0 for a free port. */
   port: number;
-  /** Starts a job of the orchestrator. */
-  start: StartJob;
+  /** Starts a job of the orchestrator, with the skills of its user. */
+  start(job: JobRequest, skills: SkillLibrary): JobStream;
   logger: Logger;
 }
 
@@ -51,9 +56,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   await using opened = new AsyncDisposableStack();
   const database = opened.use(await openDatabase({ folder, url: options.databaseUrl }));
   const adminToken = await createFirstAdmin(database.db, folder, now());
+  await syncPackageSkills(database.db, now());
+  const userSkills = opened.use(openUserSkills(database, folder));
+  const start: StartJob = async (job, userId) =>
+    options.start(await userSkills.withFullIds(job, userId), await userSkills.of(userId));
   const files = folderFiles(jobs);
   const log = folderLog(files);
-  const queue = opened.use(await openJobQueue({ ...options, database, files, log, dispatch: localDispatch(), now }));
+  const queue = opened.use(
+    await openJobQueue({ ...options, start, database, files, log, dispatch: localDispatch(), now }),
+  );
   const ending = new AbortController();
   const server = await createServer({ ...options, database, queue, files, log, now, ending: ending.signal });
   opened.defer(() => server.close());

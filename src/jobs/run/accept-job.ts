@@ -54,6 +54,8 @@ export interface AcceptOptions {
   span?: TraceSpan;
   /** Skills of the job. @default the current skills of the host */
   skills?: SkillsSubsystem | undefined;
+  /** Skills of the job, which are looked up with its references. @default those of the host */
+  source?: SkillSource | undefined;
   /** Throws to refuse the job, before anything else is checked. */
   check?: () => void;
 }
@@ -80,7 +82,7 @@ async function accept(
   host: JobHost,
   request: JobRequest & { jobId: string },
   events: EventStream | undefined,
-  { check, skills, attempt = 1, queue = host.queue, runs, span }: AcceptOptions & { span: TraceSpan },
+  { check, skills, source, attempt = 1, queue = host.queue, runs, span }: AcceptOptions & { span: TraceSpan },
 ): Promise<JobResult> {
   check?.();
   const { jobId, kind } = request;
@@ -95,7 +97,7 @@ async function accept(
   try {
     // Follow the signal before the fields are checked: code of skills may take long to describe its tools.
     if (request.signal instanceof AbortSignal) unfollow = cancellation.follow(request.signal);
-    const job = await prepare(host, request, skills, signal);
+    const job = await prepare(host, request, { skills, source: source ?? host.settings.source }, signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
     const accepted = { jobId, kind, attempt };
     const record = recordJob(host, accepted, emit);
@@ -120,10 +122,10 @@ async function accept(
 async function prepare(
   host: JobHost,
   request: JobRequest,
-  given: SkillsSubsystem | undefined,
+  { skills: given, source }: Pick<AcceptOptions, 'skills' | 'source'>,
   signal: AbortSignal,
 ): Promise<PreparedJob> {
-  const { model, source } = host.settings;
+  const { model } = host.settings;
   const prepared = async (looks = 1): Promise<PreparedJob> => {
     try {
       const skills = given ?? (await skillsOfJob(source, request, signal));

@@ -6,7 +6,7 @@ import { createBackgroundWork } from './background-work.ts';
 import { openSession, type SandboxSession } from './sandbox-session.ts';
 
 /** A sandbox is usually ready in a fraction of a second, under load in a few seconds. */
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 
 /** Starts sandboxes, and ends those that do not become ready. */
 export interface SessionStarter {

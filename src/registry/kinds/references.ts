@@ -3,7 +3,7 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { folderId } from '../../skills/text/slug.ts';
 import type { KindRow, Tables } from '../database/tables.ts';
-import { lockRow, PUBLIC } from './kind-rows.ts';
+import { type Actor, lockRow, mayRead, PUBLIC } from './kind-rows.ts';
 import { DEFAULT_NAMESPACE, type KindInput, type KindSpecs, type NameReference } from './kind-schemas.ts';
 
 /** An object that refers to another one. */
@@ -100,15 +100,19 @@ function missing(from: keyof KindSpecs, name: string): SkillcellError {
   );
 }
 
-/** The objects that refer to one, in order of creation. */
-export async function referrersOf(db: Kysely<Tables>, id: number): Promise<Referrer[]> {
-  return await db
-    .selectFrom('kind_references')
-    .innerJoin('kinds', 'kinds.id', 'kind_references.from_id')
-    .select(['kinds.id', 'kinds.kind', 'kinds.name', 'kinds.namespace'])
-    .where('kind_references.to_id', '=', id)
-    .orderBy('kinds.id')
-    .execute();
+/**
+ * The objects that refer to others, in order of creation.
+ *
+ * @param actor only objects that this user may read
+ */
+export async function referrersOf(db: Kysely<Tables>, ids: readonly number[], actor?: Actor): Promise<Referrer[]> {
+  if (ids.length === 0) return [];
+  const all = db
+    .selectFrom('kinds')
+    .select(['id', 'kind', 'name', 'namespace'])
+    .where('id', 'in', db.selectFrom('kind_references').select('from_id').where('to_id', 'in', ids))
+    .orderBy('id');
+  return await (actor === undefined ? all : all.where(mayRead(actor))).execute();
 }
 
 /**
@@ -119,7 +123,7 @@ export async function referrersOf(db: Kysely<Tables>, id: number): Promise<Refer
 export async function deleteUnreferenced(open: Kysely<Tables>, id: number): Promise<Referrer[]> {
   // New references lock their target as well, so none comes between the look and the deletion.
   await lockRow(open, id);
-  const referrers = await referrersOf(open, id);
+  const referrers = await referrersOf(open, [id]);
   if (referrers.length === 0) await open.deleteFrom('kinds').where('id', '=', id).execute();
   return referrers;
 }

@@ -6,10 +6,16 @@ import type { GhostSpec } from '../kinds/kind-schemas.ts';
 import { deleteUnreferenced, type Referrer, referrersOf } from '../kinds/references.ts';
 import { notFound } from '../users/tokens.ts';
 
-/** The ghosts that refer to a skill. @throws SkillcellError `resource.not-found` */
+/** The ghosts that refer to a skill, the bots of these ghosts, and the teams of these bots, as far as a user may read them. @throws SkillcellError `resource.not-found` */
 export async function listReferences(db: Kysely<Tables>, id: number, actor: Actor): Promise<Referrer[]> {
   await findRow(db, 'Skill', id, actor);
-  return await referrersOf(db, id);
+  const ghosts = await referrersOf(db, [id], actor);
+  const bots = await referrersOf(db, idsOf(ghosts), actor);
+  return [...ghosts, ...bots, ...(await referrersOf(db, idsOf(bots), actor))];
+}
+
+function idsOf(referrers: readonly Referrer[]): number[] {
+  return referrers.map(({ id }) => id);
 }
 
 /**
@@ -42,7 +48,7 @@ export async function removeReferences(
 ): Promise<number> {
   return await db.transaction().execute(async (open) => {
     const { slug } = await findOwnRow(open, 'Skill', id, actor);
-    const ghosts = (await referrersOf(open, id)).filter((ghost) => ghostId === undefined || ghost.id === ghostId);
+    const ghosts = (await referrersOf(open, [id])).filter((ghost) => ghostId === undefined || ghost.id === ghostId);
     if (ghosts.length === 0 && ghostId !== undefined) throw notFound();
     for (const ghost of ghosts) {
       // The spec is read under the lock, so that no change of its owner is lost.

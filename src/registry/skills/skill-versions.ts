@@ -23,7 +23,7 @@ export interface SkillVersion {
 export async function listUnified(
   db: Kysely<Tables>,
   userId: number,
-  { skip, limit }: Pick<ListOptions, 'skip' | 'limit'>,
+  { skip, limit, scope = 'all' }: Pick<ListOptions, 'skip' | 'limit'> & { scope?: 'own' | 'public' | 'all' },
 ): Promise<(KindObject<'Skill'> & { hidden: boolean })[]> {
   const rows = await db
     .selectFrom('kinds')
@@ -33,7 +33,7 @@ export async function listUnified(
     .selectAll('kinds')
     .select('own.id as hidden_by')
     .where('kinds.kind', '=', 'Skill')
-    .where('kinds.user_id', 'in', [PUBLIC, userId])
+    .where('kinds.user_id', 'in', scope === 'all' ? [PUBLIC, userId] : [scope === 'own' ? userId : PUBLIC])
     .orderBy((eb) => eb.case().when('kinds.user_id', '=', PUBLIC).then(1).else(0).end())
     .orderBy('kinds.name')
     .orderBy('kinds.id')

@@ -14,7 +14,7 @@ import { sweepLocal } from './sweep-local.ts';
 import { createChannel } from '../../protocol/channel/channel.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 
-const READY_MS = 10_000;
+const READY_MS = 60_000;
 
 /** Options of {@link createLocalRunner}. */
 export interface LocalRunnerOptions {

@@ -5,6 +5,8 @@ import { resolve } from 'node:path';
 import { DEFAULT_LIMITS } from '../../../contracts/jobs/limits.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../../contracts/jobs/result.ts';
 import { stateFolder } from '../../../durable/user-folders.ts';
+import type { JobStream } from '../../../jobs/orchestrator.ts';
+import type { SkillLibrary } from '../../../library/snapshot/skill-library.ts';
 import type { JobRequest } from '../../../jobs/request/job-schema.ts';
 import { cliRunners } from '../../job/runners.ts';
 import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
@@ -13,7 +15,6 @@ import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
 import { poolFromFlags } from '../../options/flags/pool-flag.ts';
 import { jobOptions } from '../../options/job-options.ts';
-import { followedSkills } from '../../options/skills/job-skills.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
 const PORT = { minimum: 0, maximum: 65_535, unit: 'the port' };
@@ -29,7 +30,6 @@ export async function runServe(context: CommandContext): Promise<number> {
   const { runner = 'auto', isolation, limits = {}, tools = [] } = await jobOptions(context, true);
   const level = isolation === undefined ? {} : { isolation };
   const model = await modelFromFlags(context, 'optional');
-  await using followed = await followedSkills(context);
   await using mcp = await mcpToolsFromFlag(context);
   const runners = cliRunners(io);
   const concurrency = Math.max(2, availableParallelism());
@@ -39,19 +39,17 @@ export async function runServe(context: CommandContext): Promise<number> {
   const logger = createLogger();
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
-    skills: followed.skills,
     runners,
     concurrency,
     pool: { ...poolFromFlags(context, limits), ...level },
     ceilings: { runTimeoutMs: DEFAULT_LIMITS.runTimeoutMs, ...limits },
     ...(model === undefined ? {} : { model }),
   });
-  const start = (job: JobRequest): ReturnType<typeof orchestrator.stream> =>
-    orchestrator.stream({
-      ...job,
-      ...{ runner, ...strongerOf(isolation, job.isolation), limits: { ...limits, ...job.limits } },
-      tools: job.tools ?? tools,
-    } as Parameters<typeof orchestrator.stream>[0]);
+  const start = (job: JobRequest, skills: SkillLibrary): JobStream => {
+    const ours = { runner, ...strongerOf(isolation, job.isolation), limits: { ...limits, ...job.limits } };
+    const whole = { ...job, ...ours, tools: job.tools ?? tools } as Parameters<typeof orchestrator.stream>[0];
+    return orchestrator.stream(whole, { skills });
+  };
   const settleUrgent = interruption.onUrgent(() => Promise.all(runners.map((each) => each.close())));
   const service = await openService({ ...flags, concurrency, start, logger });
   const { url, adminToken } = service;
