@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { isLastEvent } from '../../queue/job-queue.ts';
 import { viewerIn } from '../http/authenticate.ts';
 import { RequestRefused } from '../http/problem.ts';
-import { idInPath, numberInQuery, problems } from '../schemas/common.ts';
+import { eventsAnswer, idInPath, numberInQuery, problems } from '../schemas/common.ts';
 import { jobFor } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
@@ -23,7 +23,7 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
           'Server-Sent Events from the first on, or after the event of `Last-Event-ID` or `after`. The stream ends after the last event.',
         querystring: z.strictObject({ after: numberInQuery(0, Number.MAX_SAFE_INTEGER).optional() }),
         headers: z.looseObject({ 'last-event-id': z.string().max(30).optional() }),
-        response: problems,
+        response: { 200: eventsAnswer, ...problems },
       },
     },
     async (request, reply) => {

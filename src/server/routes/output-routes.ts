@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { viewerIn } from '../http/authenticate.ts';
 import { RequestRefused } from '../http/problem.ts';
 import { notFound } from '../../registry/users/tokens.ts';
-import { problems } from '../schemas/common.ts';
+import { bytesAnswer, problems } from '../schemas/common.ts';
 import { jobFor, resultOf } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
@@ -31,7 +31,7 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
         tags: ['jobs'],
         params,
         description: 'The kept bytes of the last run; takes `Range`.',
-        response: problems,
+        response: { 200: bytesAnswer, 206: bytesAnswer, ...problems },
       },
     },
     async (request, reply) => {
@@ -65,7 +65,7 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
         tags: ['jobs'],
         params: artifactParams,
         description: 'The bytes of an artifact, as an attachment; takes `Range`.',
-        response: problems,
+        response: { 200: bytesAnswer, 206: bytesAnswer, ...problems },
       },
     },
     async (request, reply) => {

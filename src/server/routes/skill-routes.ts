@@ -11,13 +11,12 @@ import { packSkillForm, updateSkill, uploadSkill, type UploadResult } from '../.
 import { viewerIn } from '../http/authenticate.ts';
 import { etagOf, hasRevision, revisionIn } from '../http/etag.ts';
 import { problemOf, RequestRefused } from '../http/problem.ts';
-import { idInPath, noContent, numberInQuery, problems } from '../schemas/common.ts';
-import { kindFormSchema, kindListSchema } from '../schemas/kinds.ts';
+import { bytesAnswer, idInPath, noContent, numberInQuery, problems } from '../schemas/common.ts';
+import { kindFormSchema, kindListSchema, unifiedSchema } from '../schemas/kinds.ts';
 import {
   referencedSchema,
   referrerSchema,
   skillFieldsSchema,
-  unifiedSchema,
   type UploadAnswer,
   uploadSchema,
   versionSchema,
@@ -155,7 +154,7 @@ export function addSkillRoutes(app: App, { database: { db }, now }: RouteParts):
       schema: {
         ...{ tags, params: idInPath, description: 'The uploaded bytes of a version, by default of the present one.' },
         querystring: z.strictObject({ version: numberInQuery(1, 999_999_999).optional() }),
-        response: problems,
+        response: { 200: bytesAnswer, ...problems },
       },
     },
     async (request, reply) => {

@@ -1,17 +1,20 @@
 import * as z from 'zod';
 import type { Problem } from '../http/problem.ts';
 
+/** The fields of {@link Problem}. */
+export const problemFields: Record<keyof Problem, z.ZodType> = {
+  type: z.string(),
+  code: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  hint: z.string(),
+  requestId: z.string(),
+  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })),
+};
+
 /** The body of every error. */
 export const problemSchema: z.ZodType<Problem> = z
-  .object({
-    type: z.string(),
-    code: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    hint: z.string(),
-    requestId: z.string(),
-    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })),
-  })
+  .object(problemFields)
   .meta({ id: 'Problem', description: 'An error (RFC 9457).' }) as unknown as z.ZodType<Problem>;
 
 /** Answers with a body of {@link problemSchema} that any route may give. */
@@ -31,3 +34,15 @@ export const idInPath: z.ZodType<{ id: string }> = z.strictObject({ id: z.string
 
 /** An answer without a body. */
 export const noContent: z.ZodType<null> = z.null().meta({ description: 'Done.' }) as z.ZodType<null>;
+
+/** An answer with plain bytes. */
+export const bytesAnswer: { description: string; content: Record<string, { schema: z.ZodType }> } = {
+  description: 'The bytes.',
+  content: { 'application/octet-stream': { schema: z.any() } },
+};
+
+/** An answer with Server-Sent Events. */
+export const eventsAnswer: typeof bytesAnswer = {
+  description: 'A stream of events. The data of each is one JSON object; docs/service.md has its forms.',
+  content: { 'text/event-stream': { schema: z.string() } },
+};

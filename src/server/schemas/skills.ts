@@ -5,7 +5,7 @@ import type { SkillVersion } from '../../registry/skills/skill-versions.ts';
 import type { UploadResult } from '../../registry/skills/upload-skill.ts';
 import { type Problem } from '../http/problem.ts';
 import { kindFormSchema } from './kinds.ts';
-import { problemSchema } from './common.ts';
+import { problemFields } from './common.ts';
 
 const fileSchema = z.looseObject({ path: z.string(), bytes: z.int(), digest: z.string() });
 const messageSchema = z.looseObject({ code: z.string(), severity: z.string(), message: z.string() });
@@ -36,14 +36,6 @@ export const uploadSchema: z.ZodType<UploadAnswer> = z
   })
   .meta({ id: 'Upload' });
 
-/** A skill in the list of all that a user may load. */
-export type UnifiedSkill = KindForm & { hidden: boolean };
-
-export const unifiedSchema: z.ZodType<UnifiedSkill> = z.intersection(
-  kindFormSchema,
-  z.object({ hidden: z.boolean().meta({ description: 'Whether an own skill of the same name hides it.' }) }),
-);
-
 export const versionSchema: z.ZodType<SkillVersion> = z
   .object({
     version: z.int(),
@@ -63,10 +55,12 @@ export const referrerSchema: z.ZodType<Referrer> = z
 /** An error that names the ghosts in the way. */
 export type ReferencedProblem = Problem & { referenced_ghosts: Pick<Referrer, 'id' | 'name' | 'namespace'>[] };
 
-export const referencedSchema: z.ZodType<ReferencedProblem> = z.intersection(
-  problemSchema,
-  z.object({ referenced_ghosts: z.array(z.object({ id: z.int(), name: z.string(), namespace: z.string() })) }),
-);
+export const referencedSchema: z.ZodType<ReferencedProblem> = z
+  .object({
+    ...problemFields,
+    referenced_ghosts: z.array(z.object({ id: z.int(), name: z.string(), namespace: z.string() })).optional(),
+  })
+  .meta({ id: 'ReferencedProblem' }) as unknown as z.ZodType<ReferencedProblem>;
 
 /** The fields of a public skill without an archive. */
 export const skillFieldsSchema: z.ZodType<{
