@@ -79,7 +79,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   await app.register(multipart, {
     limits: {
       parts: MOST_PARTS,
-      fields: 1,
+      fields: 8,
       files: MOST_PARTS,
       fileSize: FILE_BYTES,
       fieldSize: BODY_BYTES,
@@ -107,6 +107,11 @@ export async function createServer(options: ServerOptions): Promise<App> {
       throw new RequestRefused('request.media-type', 'Cannot take the request: its body is encoded.');
     }
     await authenticate(request, database, now());
+    const { consumes = ['application/json'] } = request.routeOptions.schema ?? {};
+    const isForm = /^multipart\//i.test(request.headers['content-type'] ?? '');
+    if (isForm && !consumes.includes('multipart/form-data')) {
+      throw new RequestRefused('request.media-type', 'Cannot take the request: this resource takes no form.');
+    }
   });
   app.addHook('onResponse', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;

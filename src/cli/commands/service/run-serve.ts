@@ -21,6 +21,8 @@ const PORT = { minimum: 0, maximum: 65_535, unit: 'the port' };
 const DRAIN = { minimum: 0, maximum: 3_600, unit: 'seconds' };
 const KEEP_DAYS = { minimum: 1, maximum: 3_650, unit: 'days' };
 const MAX_WAITING = { minimum: 1, maximum: 1_000_000, unit: 'jobs' };
+/** Time for canceled jobs and for the answers to their clients, after `--drain`. */
+const END_MS = 10_000;
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
 /** `skillcell serve`: answers requests until the command is interrupted. */
@@ -50,6 +52,8 @@ export async function runServe(context: CommandContext): Promise<number> {
     const whole = { ...job, ...ours, tools: job.tools ?? tools } as Parameters<typeof orchestrator.stream>[0];
     return orchestrator.stream(whole, { skills });
   };
+  // Canceled jobs have their own grace after the time for running ones.
+  interruption.allow(flags.drainMs + END_MS);
   const settleUrgent = interruption.onUrgent(() => Promise.all(runners.map((each) => each.close())));
   const service = await openService({ ...flags, concurrency, start, logger });
   const { url, adminToken } = service;

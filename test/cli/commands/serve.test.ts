@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../fixtures/free-port.ts';
+import { BEST_FLAGS } from '../../fixtures/levels.ts';
+import { runCli, spawnCli } from '../../fixtures/spawn-cli.ts';
+import { until } from '../../fixtures/until.ts';
+
+let folder: string;
+let port: number;
+const services: ChildProcess[] = [];
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'skillcell-serve-'));
+  port = await freePort();
+});
+afterEach(async () => {
+  for (const service of services.splice(0)) {
+    if (service.exitCode !== null || service.signalCode !== null) continue;
+    service.kill('SIGTERM');
+    await once(service, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Running {
+  child: ChildProcess;
+  stderr(): string;
+  stdout(): string;
+}
+
+/** Starts the service, and waits until it answers. */
+async function serve(...flags: string[]): Promise<Running> {
+  const child = spawnCli([
+    'serve',
+    '--port',
+    String(port),
+    '--state',
+    folder,
+    '--runner',
+    'local',
+    ...BEST_FLAGS,
+    ...flags,
+  ]);
+  services.push(child);
+  const [out, err] = [textOf(child.stdout), textOf(child.stderr)];
+  await until(
+    async () => {
+      if (child.exitCode !== null) throw new Error(`it ended: ${err()}`);
+      return await fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    },
+    'the service',
+    60_000,
+  );
+  return { child, stdout: out, stderr: err };
+}
+
+function textOf(stream: NodeJS.ReadableStream | null): () => string {
+  let text = '';
+  stream?.on('data', (piece: Buffer) => (text += piece.toString()));
+  return () => text;
+}
+
+async function call(path: string, body?: object): Promise<{ status: number; json: Record<string, unknown> }> {
+  const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', prefer: 'wait=30' },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  });
+  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+}
+
+describe('skillcell serve', () => {
+  it('runs jobs within its flags, and goes on with its state after a restart', async () => {
+    const first = await serve('--memory', '256', '--json');
+    expect(JSON.parse(first.stdout())).toEqual({
+      url: `http://127.0.0.1:${port}`,
+      adminToken: join(folder, 'admin-token'),
+    });
+    expect(first.stderr()).toContain(`listens at http://127.0.0.1:${port}`);
+    expect(statSync(join(folder, 'admin-token')).mode & 0o777).toBe(0o600);
+    const { json } = await call('/jobs', { kind: 'exec', code: 'console.log(6 * 7)' });
+    expect(json).toMatchObject({ outcome: 'succeeded', stdout: { text: '42\n' } });
+    const { json: refused } = await call('/jobs', { kind: 'exec', code: '1', limits: { memoryMib: 512 } });
+    expect(refused).toMatchObject({ outcome: 'failed', error: { name: 'job.invalid' } });
+    first.child.kill('SIGTERM');
+    expect(await once(first.child, 'exit')).toEqual([143, null]);
+    const second = await serve();
+    expect(second.stderr()).not.toContain('admin-token');
+    expect((await call(`/jobs/${String(json['jobId'])}/result`)).json).toEqual(json);
+  });
+
+  it('at SIGTERM lets a job end, and refuses new ones meanwhile', async () => {
+    const { child } = await serve();
+    const running = call('/jobs', { kind: 'exec', code: "setTimeout(() => console.log('done'), 3_000)" });
+    await until(async () => ((await call('/jobs?state=running')).json['items'] as unknown[]).length === 1, 'the job');
+    child.kill('SIGTERM');
+    await until(async () => (await call('/jobs', { kind: 'exec', code: '1' })).status === 503, 'the refusal');
+    expect((await running).json).toMatchObject({ stdout: { text: 'done\n' } });
+    expect(await once(child, 'exit')).toEqual([143, null]);
+  });
+
+  it('records jobs of a killed service as lost, and runs those that waited', async () => {
+    const { child } = await serve();
+    const submit = async (code: string): Promise<string> => {
+      const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ kind: 'exec', code });
+      const answer = await fetch(`http://127.0.0.1:${port}/api/v1/jobs`, { method: 'POST', headers, body });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    const endless: string[] = [];
+    for (let at = 0; at < 2; at += 1) endless.push(await submit('setInterval(() => {}, 1_000)'));
+    await until(async () => ((await call('/jobs?state=running')).json['items'] as unknown[]).length === 2, 'both jobs');
+    const waiting = await submit("console.log('after all')");
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await serve();
+    for (const id of endless) {
+      expect((await call(`/jobs/${id}`)).json).toMatchObject({ state: 'finished', errorCode: 'job.host-lost' });
+    }
+    await until(async () => (await call(`/jobs/${waiting}/result`)).status === 200, 'the waiting job');
+    expect((await call(`/jobs/${waiting}/result`)).json).toMatchObject({ stdout: { text: 'after all\n' } });
+  });
+
+  it('refuses a state that another service has, and a port that is taken', async () => {
+    await serve();
+    const other = await runCli(['serve', '--port', '0', '--state', folder, '--json']);
+    expect([other.code, JSON.parse(other.stdout).error.code]).toEqual([3, 'database.in-use']);
+    const state = mkdtempSync(join(tmpdir(), 'skillcell-serve-'));
+    const taken = await runCli(['serve', '--port', String(port), '--state', state, '--json']);
+    expect([taken.code, JSON.parse(taken.stdout).error.code]).toEqual([3, 'service.unavailable']);
+    rmSync(state, { recursive: true });
+  });
+
+  it.for([
+    [['--host', '0.0.0.0'], '--host'],
+    [['--host', 'example.com'], '--host'],
+    [['--port', '65536'], '--port'],
+    [['--database', 'mysql://localhost/x'], '--database'],
+    [['--keep-days', '0'], '--keep-days'],
+  ] as const)('refuses %s as usage', async ([flags, named]) => {
+    const { code, stderr } = await runCli(['serve', '--state', folder, ...flags]);
+    expect([code, stderr.includes(named)]).toEqual([2, true]);
+  });
+});
