@@ -23,6 +23,7 @@ const STEPS: Record<string, string[][]> = {
     ['scripts/generate-diagnostics.ts', '--check'],
     ['scripts/generate-scan-rules.ts', '--check'],
     ['scripts/generate-schemas.ts', '--check'],
+    ['scripts/generate-openapi.ts', '--check'],
     ['scripts/generate-differences.ts', '--check'],
   ],
   expressions: [['scripts/check-expressions.ts']],

@@ -260,7 +260,10 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     {
       async claim() {
         const row = await persistently(() => (closed === undefined ? rows.claim() : Promise.resolve(undefined))).catch(
-          (err: unknown) => void logger.error({ err }, 'no job could be claimed'),
+          (err: unknown) => {
+            logger.error({ err }, 'no job could be claimed');
+            return undefined;
+          },
         );
         return row === undefined ? undefined : { ended: run(row) };
       },

@@ -100,7 +100,9 @@ async function openOutput(files: JobFiles, id: string): Promise<JobOutput> {
         handles.set(stream, await open(files.path(id, stream), 'w', 0o600));
       }
     },
-    write: async ({ stream, bytes }) => void (await handles.get(stream)?.writeFile(bytes)),
+    async write({ stream, bytes }) {
+      await handles.get(stream)?.writeFile(bytes);
+    },
     async close() {
       for (const handle of handles.values()) await handle.close();
     },

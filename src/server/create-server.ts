@@ -51,8 +51,9 @@ export interface ServerOptions extends RouteParts {
 /** Creates the HTTP server of a service. It listens nowhere yet. */
 export async function createServer(options: ServerOptions): Promise<App> {
   const { allowHosts, behindProxy, database, logger, now } = options;
+  const loggerInstance: FastifyBaseLogger = logger;
   const app: App = fastify({
-    loggerInstance: logger as FastifyBaseLogger,
+    loggerInstance,
     // Changes are logged below, and reads are not.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: behindProxy,
@@ -121,15 +122,15 @@ export async function createServer(options: ServerOptions): Promise<App> {
   });
   addHealthRoutes(app, options);
   await app.register(
-    async (api) => {
-      addUserRoutes(api as App, options);
-      addJobRoutes(api as App, options);
-      addOutputRoutes(api as App, options);
-      addEventRoutes(api as App, options);
-      addKindRoutes(api as App, options);
-      addSkillRoutes(api as App, options);
+    async (api: App) => {
+      addUserRoutes(api, options);
+      addJobRoutes(api, options);
+      addOutputRoutes(api, options);
+      addEventRoutes(api, options);
+      addKindRoutes(api, options);
+      addSkillRoutes(api, options);
       // The same below /kinds, as in the API that this one follows.
-      await api.register(async (kinds) => addSkillRoutes(kinds as App, options), { prefix: '/kinds' });
+      await api.register(async (kinds: App) => addSkillRoutes(kinds, options), { prefix: '/kinds' });
     },
     { prefix: API_BASE },
   );

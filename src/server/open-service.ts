@@ -13,7 +13,7 @@ import type { StartJob } from '../queue/run-queued-job.ts';
 import { folderFiles } from '../queue/seams/folder-files.ts';
 import { folderLog } from '../queue/seams/folder-log.ts';
 import { localDispatch } from '../queue/seams/local-dispatch.ts';
-import { openDatabase } from '../registry/database/database.ts';
+import { openDatabase } from '../registry/database/open-database.ts';
 import { createFirstAdmin } from '../registry/users/users.ts';
 import { createServer, type ServerOptions } from './create-server.ts';
 

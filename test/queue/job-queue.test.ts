@@ -58,7 +58,7 @@ describeDatabases('a queue', (make) => {
     await open(options);
   };
   const submit = (userId = 1, given: object = {}, key?: string): ReturnType<JobQueue['submit']> =>
-    queue.submit({ userId, request: { ...program, ...given } as never, key });
+    queue.submit({ userId, request: { ...program, ...given }, key });
   const started = (id: string): Promise<void> =>
     until(() => jobs.running.some((job) => job.id === id), `the start of ${id}`);
   const ended = async (id: string): ReturnType<JobQueue['wait']> =>
@@ -118,7 +118,7 @@ describeDatabases('a queue', (make) => {
   it('gives equal jobs with one key one row, and refuses another job with it', async () => {
     const [first, second] = await Promise.all([submit(1, {}, 'k'), submit(1, {}, 'k')]);
     expect(second.row.id).toBe(first.row.id);
-    expect([first.isNew, second.isNew].toSorted()).toEqual([false, true]);
+    expect([first, second].filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(readdirSync(join(scene.folder, 'jobs'))).toEqual([first.row.id]);
     await expect(submit(1, { stdin: 'other' }, 'k')).rejects.toMatchObject({ code: 'idempotency.mismatch' });
     expect((await submit(2, {}, 'k')).isNew).toBe(true);

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type CallOptions, type ServiceScene, startService } from '../fixtures/service.ts';
-import { skillZip, uploadForm } from '../fixtures/skill-zip.ts';
+import { type Answer, type CallOptions, type ServiceScene, startService, uploadForm } from '../fixtures/service.ts';
+import { skillArchive } from '../fixtures/registry/skill-archive.ts';
 
 interface Operation {
   responses: Record<string, { content?: Record<string, { schema: object }> }>;
@@ -107,7 +107,7 @@ describe('the HTTP contract', () => {
   });
 
   it('holds for skills and kinds', async () => {
-    const archive = await skillZip('units', 'Give SI units.');
+    const archive = skillArchive('units', {}, { body: 'Give SI units.' });
     for (const base of ['/skills', '/kinds/skills']) {
       const name = base === '/skills' ? 'units' : 'other-units';
       await checked(`${base}/upload?dryRun=1`, { body: uploadForm(archive, { name }) });
@@ -123,7 +123,7 @@ describe('the HTTP contract', () => {
       const tag = headers.get('etag') ?? '';
       expect((await checked(`${base}/${id}`, { headers: { 'if-none-match': tag } })).status).toBe(304);
       await checked(`${base}/${id}/download`);
-      const next = uploadForm(await skillZip(name, 'Give other units.'));
+      const next = uploadForm(skillArchive(name, {}, { body: 'Give other units.' }));
       expect((await checked(`${base}/${id}`, { method: 'PUT', body: next })).status).toBe(428);
       await checked(`${base}/${id}`, { method: 'PUT', body: next, headers: { 'if-match': tag } });
       expect((await checked(`${base}/${id}`, { method: 'PUT', body: next, headers: { 'if-match': tag } })).status).toBe(

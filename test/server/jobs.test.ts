@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type ServiceScene, startService } from '../fixtures/service.ts';
-import { skillZip, uploadForm } from '../fixtures/skill-zip.ts';
+import { type Answer, type ServiceScene, startService, uploadForm } from '../fixtures/service.ts';
+import { skillArchive } from '../fixtures/registry/skill-archive.ts';
 
 let scene: ServiceScene;
 beforeAll(async () => {
@@ -91,7 +91,10 @@ describe('a job over HTTP', () => {
     const body = { kind: 'exec', code, skills: { refs: ['house-style'] }, args: ['public/house-style'] };
     const before = await scene.call('/jobs', { token, body, headers: { prefer: 'wait=60' } });
     expect(before.json.skills.active).toEqual(['public.house-style']);
-    await scene.call('/skills/upload', { token, body: uploadForm(await skillZip('house-style', 'own text')) });
+    await scene.call('/skills/upload', {
+      token,
+      body: uploadForm(skillArchive('house-style', {}, { body: 'own text' })),
+    });
     const after = await scene.call('/jobs', {
       token,
       body: { ...body, args: ['custom/house-style'] },
@@ -102,15 +105,15 @@ describe('a job over HTTP', () => {
 
   it('runs a script of an own skill, at the version of its submission', async () => {
     const { token } = await scene.user('author');
-    const upload = async (text: string): Promise<FormData> =>
-      uploadForm(
-        await skillZip('greet', 'Greets.', { 'scripts/hello.mjs': `console.log(${JSON.stringify(text)});\n` }),
-      );
-    const { json, headers } = await scene.call('/skills/upload', { token, body: await upload('one') });
+    const upload = (text: string): FormData => {
+      const script = { name: 'greet/scripts/hello.mjs', content: `console.log(${JSON.stringify(text)});\n` };
+      return uploadForm(skillArchive('greet', {}, { others: [script] }));
+    };
+    const { json, headers } = await scene.call('/skills/upload', { token, body: upload('one') });
     const body = { kind: 'script', skill: 'greet', script: 'scripts/hello.mjs' };
     const script = (): Promise<Answer> => scene.call('/jobs', { token, body, headers: { prefer: 'wait=60' } });
     expect((await script()).json.stdout.text).toBe('one\n');
-    const put = { token, method: 'PUT', body: await upload('two'), headers: { 'if-match': headers.get('etag') ?? '' } };
+    const put = { token, method: 'PUT', body: upload('two'), headers: { 'if-match': headers.get('etag') ?? '' } };
     await scene.call(`/skills/${json.skill.metadata.labels.id}`, put);
     expect((await script()).json.stdout.text).toBe('two\n');
   });

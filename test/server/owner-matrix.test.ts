@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CallOptions, type ServiceScene, startService } from '../fixtures/service.ts';
-import { skillZip, uploadForm } from '../fixtures/skill-zip.ts';
+import { type CallOptions, type ServiceScene, startService, uploadForm } from '../fixtures/service.ts';
+import { skillArchive } from '../fixtures/registry/skill-archive.ts';
 
 /** Ids of one owner, by the name that the rows use. */
 interface Owned {
@@ -108,7 +108,7 @@ beforeAll(async () => {
   });
   const { json: skill } = await scene.call('/skills/upload', {
     token,
-    body: uploadForm(await skillZip('secret', 'Text.')),
+    body: uploadForm(skillArchive('secret', {}, { body: 'Text.' })),
   });
   const make = async (path: string, body: object): Promise<string> =>
     (await scene.call(`/kinds/${path}`, { token, body })).json.metadata.labels.id;

@@ -73,7 +73,7 @@ describe('a hostile request', () => {
     ['a form where JSON is taken', 415, 'request.media-type', '/tokens', { body: new FormData() }],
     ['another method', 405, 'request.method', '/jobs', { method: 'PUT', body: {} }],
     ['an unknown path', 404, 'resource.not-found', '/nothing', {}],
-    ['an id that is none', 404, 'resource.not-found', '/skills/1e3', {}],
+    ['a text as an id', 404, 'resource.not-found', '/skills/1e3', {}],
     ['an id with a NUL', 404, 'resource.not-found', '/jobs/%00', {}],
     ['a broken escape in the path', 400, 'request.invalid', '/jobs/%zz', {}],
   ])('with %s is refused with a code', async ([, status, code, path, options]) => {

@@ -95,7 +95,7 @@ export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: 
         .onConflict((conflict) => conflict.columns(['user_id', 'idempotency_key']).doNothing())
         .returningAll()
         .executeTakeFirst();
-      const words = row === undefined ? [] : shownWords(job);
+      const words = row === undefined ? [] : shownWords(job.id, request);
       if (row !== undefined && words.length > 0) {
         await open
           .insertInto('job_words')

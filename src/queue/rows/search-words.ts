@@ -1,4 +1,4 @@
-import type { NewJob } from './job-rows.ts';
+import type { StoredRequest } from '../request/job-request.ts';
 
 /** Most characters of each text of a job that its search finds. */
 const SEARCHED_CHARACTERS = 16_384;
@@ -23,7 +23,7 @@ export function queryWords(text: string): string[] {
 }
 
 /** The words by which a job is found: its label, task, code, script, skills and files. */
-export function shownWords({ id, request: { job, files } }: Pick<NewJob, 'id' | 'request'>): string[] {
+export function shownWords(id: string, { job, files }: StoredRequest): string[] {
   const { label, kind } = job;
   const { task, code, skill, script } = job as Partial<Record<'task' | 'code' | 'skill' | 'script', string>>;
   const refs = job.skills?.refs ?? [];

@@ -14,24 +14,6 @@ export interface Database extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Where the database of a service is. */
-export interface DatabasePlace {
-  /** The state folder, which exists. SQLite lies in it. */
-  folder: string;
-  /** Address of a PostgreSQL database. Without it, SQLite is used. */
-  url?: string | undefined;
-}
-
-/**
- * Opens the database of a service, and brings its tables to the present form.
- *
- * @throws SkillcellError `database.unavailable`, `database.in-use`, `database.newer`
- */
-export async function openDatabase({ folder, url }: DatabasePlace): Promise<Database> {
-  if (url === undefined) return await (await import('./open-sqlite.ts')).openSqlite(folder);
-  return await (await import('./open-postgres.ts')).openPostgres(url);
-}
-
 /** The database does not answer. The message of its driver may hold parts of a query, so it is only the cause. */
 export function unavailable(cause: unknown): SkillcellError {
   const code = (cause as { code?: unknown }).code;

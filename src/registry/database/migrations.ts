@@ -31,7 +31,7 @@ export async function migrate(db: Kysely<Tables>, definitions: Definitions): Pro
     );
   }
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw error as Error;
 }
 
 async function executedNames(db: Kysely<Tables>): Promise<string[]> {

@@ -14,9 +14,6 @@ const CONNECT_MS = 5_000;
 const PAUSE_MS = 500;
 /** SQLSTATE classes and codes of a server that is away, ending, or read-only after a switch to another one. */
 const AWAY = /^(?:08...|57P0.|25006|53300)$/;
-/** The type `bigint`. Counts and times fit into a number. */
-const INT8 = 20;
-
 const DEFINITIONS: Definitions = {
   serial: sql`integer primary key generated always as identity`,
   time: 'bigint',
@@ -73,7 +70,8 @@ export async function openPostgres(url: string): Promise<Database> {
 }
 
 const typeParser: typeof pg.types.getTypeParser = (id, format) =>
-  id === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(id, format);
+  // Counts and times fit into a number.
+  id === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(id, format);
 
 /** The lock of one process, which lives as long as its connection. */
 interface DatabaseLock {

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Kysely, sql } from 'kysely';
@@ -32,6 +32,8 @@ const DEFINITIONS: Definitions = {
  */
 export async function openSqlite(folder: string): Promise<Database> {
   const free = await holdLock(join(folder, LOCK));
+  // Only the owner may read the jobs and the hashes of tokens. The files beside it get the same mode.
+  closeSync(openSync(join(folder, FILE), 'a', 0o600));
   const worker = new Worker(workerFile(), { env: {}, execArgv: [] });
   const db = new Kysely<Tables>({
     dialect: new GenericSqliteWorkerDialect(createNodeWorkerExecutor({ worker, data: { path: join(folder, FILE) } })),
@@ -42,18 +44,23 @@ export async function openSqlite(folder: string): Promise<Database> {
       () => false,
     );
   let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    try {
+      await db.destroy();
+    } finally {
+      await free();
+    }
+  };
   const database: Database = {
     db,
     isReady,
     hasWords: (words) => sql`job_words match ${words.map((word) => `"${word}"*`).join(' ')}`,
     storedWords: (words) => sql`${words.join(' ')}`,
-    close: () => (closing ??= db.destroy().finally(free)),
+    close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => database.close(),
   };
   try {
     await migrate(db, DEFINITIONS);
-    // Only the owner may read the jobs and the hashes of tokens.
-    chmodSync(join(folder, FILE), 0o600);
   } catch (error) {
     // Without a connection, there is nothing to close but the worker.
     await database.close().catch(() => undefined);

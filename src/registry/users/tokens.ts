@@ -123,10 +123,7 @@ export async function deleteToken(db: Kysely<Tables>, userId: number, id: number
 
 /** One message for a missing resource and for one of another user. */
 export function notFound(): SkillcellError {
-  return new SkillcellError(
-    'resource.not-found',
-    'Cannot find the resource: there is none of this id that you may see.',
-  );
+  return new SkillcellError('resource.not-found', 'Cannot find the resource: you may see no resource with this id.');
 }
 
 function infoOf(row: Selectable<TokenRow>): TokenInfo {

@@ -16,7 +16,7 @@ export function refuseOtherMethods(app: FastifyInstance): () => void {
       if (url.includes('*')) continue;
       const allow = [...methods].join(', ');
       app.route({
-        method: METHODS.filter((each) => !methods.has(each)) as HTTPMethods[],
+        method: METHODS.filter((each) => !methods.has(each)),
         url,
         schema: { hide: true },
         config: { access: 'anyone' },

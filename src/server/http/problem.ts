@@ -90,7 +90,7 @@ function told(error: FastifyError | Error): Told {
       places,
     };
   }
-  const { code = '', statusCode = 500 } = error as FastifyError;
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   const known = OF_FRAMEWORK[code];
   if (known !== undefined) return { code: known, detail: `Cannot take the request: ${error.message}.` };
   if (statusCode < 500) return { code: 'request.invalid', detail: `Cannot take the request: ${error.message}.` };

@@ -28,7 +28,7 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
     },
     async (request, reply) => {
       const row = await jobFor(parts, viewerIn(request), request.params.id);
-      const after = placeOf(request.headers['last-event-id'] as string | undefined, request.query.after);
+      const after = placeOf(request.headers['last-event-id'], request.query.after);
       await queue.complete(row);
       if (!(await log.isPlace(row.id, after))) throw noPlace(String(after));
       const gone = new AbortController();
@@ -47,7 +47,7 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       try {
         for await (const { id, line } of log.read(row.id, after, over)) {
           const hasRoom = raw.write(`id: ${id}\ndata: ${line}\n\n`);
-          // A reader that does not read keeps one piece of the log in memory, and slows nobody.
+          // A reader that does not read keeps one piece of the log in memory, and slows no other reader.
           if (!hasRoom) await once(raw, 'drain', { signal: over });
           if (isLastEvent(line)) break;
         }

@@ -73,7 +73,7 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
         userId,
         request: request.body,
         uploads: request.uploads ?? [],
-        key: key as string | undefined,
+        key,
       });
       return await answerJob(request, reply, row);
     },

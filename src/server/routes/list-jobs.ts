@@ -68,5 +68,5 @@ function writeCursor(seq: number): string {
 function readCursor(cursor: string): number {
   const [, seq] = /^jobs:(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
   if (seq !== undefined && writeCursor(Number(seq)) === cursor) return Number(seq);
-  throw new SkillcellError('cursor.invalid', 'Cannot list the jobs: the cursor is none of this list.');
+  throw new SkillcellError('cursor.invalid', 'Cannot list the jobs: the cursor belongs to another list.');
 }

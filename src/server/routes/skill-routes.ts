@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import * as z from 'zod';
-import { kindForm, type KindObject } from '../../registry/kinds/kind-object.ts';
+import { kindForm } from '../../registry/kinds/kind-object.ts';
 import { PUBLIC } from '../../registry/kinds/kind-rows.ts';
 import { NAME_SCHEMA, NAMESPACE_SCHEMA } from '../../registry/kinds/kind-schemas.ts';
 import { getKind, listKinds } from '../../registry/kinds/kinds.ts';
@@ -162,7 +162,7 @@ export function addSkillRoutes(app: App, { database: { db }, now }: RouteParts):
       const { slug, version, bytes, fileHash } = await downloadSkill(db, id, viewerIn(request), request.query.version);
       const name = encodeURIComponent(`${slug}-${version}`);
       void reply.header('content-disposition', `attachment; filename*=UTF-8''${name}`).header('etag', `"${fileHash}"`);
-      return reply.type('application/octet-stream').send(Buffer.from(bytes) as never);
+      return reply.type('application/octet-stream').send(Buffer.from(bytes));
     },
   );
 
@@ -270,6 +270,6 @@ async function formOf(body: unknown): Promise<Parameters<typeof uploadSkill>[1]>
 function sendUpload(reply: FastifyReply, { checked, changes, skill }: UploadResult): FastifyReply {
   const { name, slug, digest, diagnostics, findings, files } = checked;
   if (skill !== undefined) void reply.header('etag', etagOf(skill.revision));
-  const form = skill === undefined ? null : kindForm(skill as KindObject);
+  const form = skill === undefined ? null : kindForm(skill);
   return reply.send({ skill: form, name, slug, digest, diagnostics, findings, files, changes } satisfies UploadAnswer);
 }

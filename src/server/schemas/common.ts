@@ -26,14 +26,14 @@ export function numberInQuery(minimum: number, maximum: number): z.ZodType<numbe
     .string()
     .regex(/^\d{1,15}$/)
     .transform(Number)
-    .pipe(z.int().min(minimum).max(maximum)) as unknown as z.ZodType<number>;
+    .pipe(z.int().min(minimum).max(maximum));
 }
 
 /** The number of a resource in a path. Other texts name no resource. */
 export const idInPath: z.ZodType<{ id: string }> = z.strictObject({ id: z.string().max(100) });
 
 /** An answer without a body. */
-export const noContent: z.ZodType<null> = z.null().meta({ description: 'Done.' }) as z.ZodType<null>;
+export const noContent: z.ZodType<null> = z.null().meta({ description: 'Done.' });
 
 /** An answer with plain bytes. */
 export const bytesAnswer: { description: string; content: Record<string, { schema: z.ZodType }> } = {

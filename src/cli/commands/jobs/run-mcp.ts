@@ -8,13 +8,13 @@ import type { OrchestratorOptions } from '../../../jobs/orchestrator.ts';
 import { cliRunners } from '../../job/runners.ts';
 import type { CommandContext } from '../../options/flags/command.ts';
 import { consumerFromFlags } from '../../options/flags/consumer-flag.ts';
-import { type HttpFlags, httpFromFlags } from '../../options/flags/http-flags.ts';
+import { type HttpFlags, httpFromFlags } from '../../options/serving/http-flags.ts';
 import { jobOptions } from '../../options/job-options.ts';
 import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { followedSkills } from '../../options/skills/job-skills.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
-import { poolFromFlags } from '../../options/flags/pool-flag.ts';
+import { poolFromFlags } from '../../options/serving/pool-flag.ts';
 import { packageVersion } from '../../../contracts/package-root.ts';
 
 const MIB = 1024 * 1024;

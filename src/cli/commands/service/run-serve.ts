@@ -13,7 +13,7 @@ import { type CommandContext, flagValue, flagValues } from '../../options/flags/
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
-import { poolFromFlags } from '../../options/flags/pool-flag.ts';
+import { poolFromFlags } from '../../options/serving/pool-flag.ts';
 import { jobOptions } from '../../options/job-options.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 

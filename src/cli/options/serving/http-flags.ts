@@ -1,7 +1,7 @@
-import { type CommandContext, flagValue } from './command.ts';
+import { type CommandContext, flagValue } from '../flags/command.ts';
 import { decodeInput, readSecretFile } from '../../terminal/input-file.ts';
 import { usageError } from '../../terminal/usage-error.ts';
-import { parseNumber } from './parse-number.ts';
+import { parseNumber } from '../flags/parse-number.ts';
 
 const PORTS = { minimum: 0, maximum: 65_535, unit: 'the port' };
 const TOKEN_FILE_BYTES = 4_096;

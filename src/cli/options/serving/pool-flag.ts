@@ -1,6 +1,6 @@
 import type { JobLimits } from '../../../contracts/jobs/limits.ts';
-import { type CommandContext, flagValue } from './command.ts';
-import { parseNumber } from './parse-number.ts';
+import { type CommandContext, flagValue } from '../flags/command.ts';
+import { parseNumber } from '../flags/parse-number.ts';
 
 const POOL = { minimum: 0, maximum: 100, unit: 'sandboxes' };
 const SANDBOX_LIMITS = ['memoryMib', 'cpus', 'pids', 'workspaceMib', 'workspaceInodes'] as const;
