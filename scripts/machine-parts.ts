@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, globSync } from 'node:fs';
 import { checkEngine } from '../src/sandboxes/docker/engine/check-engine.ts';
 import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
 
@@ -12,7 +12,7 @@ export interface MachinePart {
 }
 
 /** A name that the groups of `test-outlook.ts` use. */
-export type PartName = 'engine' | 'bubblewrap' | 'python' | 'strace' | 'gvisor' | 'crun' | 'ceph' | 'root';
+export type PartName = 'engine' | 'bubblewrap' | 'python' | 'strace' | 'gvisor' | 'crun' | 'ceph' | 'postgres' | 'root';
 
 /** The parts that may be missing. */
 export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
@@ -23,6 +23,11 @@ export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
   gvisor: program('runsc', '/usr/bin/runsc'),
   crun: program('crun', '/usr/bin/crun'),
   ceph: { ...program('radosgw', '/usr/bin/radosgw'), name: 'Ceph' },
+  postgres: {
+    name: 'PostgreSQL',
+    package: 'postgresql',
+    isHere: async () => globSync('/usr/lib/postgresql/*/bin/initdb').length > 0,
+  },
   root: { name: 'the rights of root', package: null, isHere: async () => process.getuid?.() === 0 },
 };
 

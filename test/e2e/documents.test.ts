@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { MISSING_CEPH } from '../fixtures/ceph.ts';
-import { MISSING_GIT, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_CURL, MISSING_GIT, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { type BucketOfDocument, openBucketOfDocument } from '../fixtures/documents/bucket-of-document.ts';
 import { asShown, consoleEntries } from '../fixtures/documents/console-session.ts';
 import { documentBlocks, documents, parseBlocks, type DocumentBlock } from '../fixtures/documents/document-blocks.ts';
@@ -29,8 +29,9 @@ function missingFor({ text, language, place }: DocumentBlock): string | undefine
   if (place.startsWith(`${OF_BUCKET}:`) && MISSING_CEPH !== undefined) return MISSING_CEPH;
   if (/\bgit init\b|[./ ]press\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
   const runsJob =
-    language === 'ts' || /\b(skillcell (exec|codegen|repl|skills run|skills eval)|node \S+\.mts)\b/.test(text);
+    language === 'ts' || /\b(skillcell (exec|codegen|repl|serve|skills run|skills eval)|node \S+\.mts)\b/.test(text);
   if (runsJob && isolation !== undefined) return isolation;
+  if (/\bcurl\b/.test(text) && MISSING_CURL !== undefined) return MISSING_CURL;
   if (/\bgit (init|-C)\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
   return runsJob && /python|\.py\b/.test(text) ? MISSING_PYTHON : undefined;
 }
