@@ -33,7 +33,7 @@ interface Host {
 async function startHost(isolation: string, poolSize = 0): Promise<Host> {
   const daemon = `daemon-${Math.random().toString(36).slice(2)}`;
   const host = spawn(process.execPath, [HOST, isolation, daemon, String(poolSize)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   hosts.push(host);
   await once(host.stdout, 'data');
@@ -71,6 +71,18 @@ describe.each(LEVELS)('a host that is killed, at level %s', (isolation) => {
     );
     expect(sandboxLeftovers(host.owner)).toEqual([]);
     expect((await orchestrator.sweep()).removed).toEqual([]);
+  });
+
+  it('leaves no process of its sandboxes if it was about to end them', async () => {
+    const host = await startHost(isolation);
+    const family = new Set(descendants(host.pid).map(({ pid }) => pid));
+    const ended = once(host.process, 'exit');
+    host.process.stdin?.write('end them\n');
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    await until(
+      () => alive(host.daemon) === 0 && !hostProcesses().some(({ pid }) => family.has(pid)),
+      'the end of all its processes',
+    );
   });
 
   it('M44 sweep() leaves a living host\u2019s job alone', async () => {

@@ -70,14 +70,18 @@ export function localSandbox(parts: LocalSandboxParts): Sandbox {
       killed = true;
       // Keep this process alive until the sandbox has ended.
       ref();
-      if (isolation === 'none' && group === null) {
-        // At the end of its channel, the entry ends all processes that it started. It is killed only if that fails.
+      if (isolation === 'none') {
+        // At the end of its channel, the entry ends all processes that it started, and then itself. It must be the last: if this process is killed in
+        // the meantime, only the entry can end the others. If the entry does not answer, one pass over the group ends all of them.
         channel.destroy();
-        const timer = setTimeout(() => child.kill('SIGKILL'), 2_500);
+        const timer = setTimeout(() => {
+          group?.kill();
+          child.kill('SIGKILL');
+        }, 2_500);
         await exited;
         clearTimeout(timer);
       } else {
-        // All other processes of the sandbox end with its namespace or with the removal of its group.
+        // All other processes of the sandbox end with its namespace.
         child.kill('SIGKILL');
       }
       await gone;

@@ -40,7 +40,7 @@ test('localSandbox() ends the processes that outlive its first process, with the
   requireHere(context, controlGroupLayout() === null ? 'control groups that this user may create' : undefined);
   const name = `test-${process.pid}-outlived`;
   const group = createControlGroup(name, DEFAULT_LIMITS);
-  const script = 'setsid sleep 600 & echo $! >&2; exec sleep 600';
+  const script = 'setsid sleep 600 3<&- & echo $! >&2; exec cat <&3';
   const child = startProcess(['/bin/sh', '-c', script], { group, fileBytes: 1024, env: { PATH: '/usr/bin:/bin' } });
   const cleanUp = (): Promise<void> => Promise.resolve();
   const sandbox = localSandbox({ isolation: 'none', child, group, diagnostics: [], cleanUp });
