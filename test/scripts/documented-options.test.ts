@@ -41,6 +41,7 @@ const IN_PROSE: readonly string[] = [
   'ArchiveStoreOptions',
   'EvalJobOptions',
   'JobMatchOptions',
+  'JobStreamOptions',
   'LocalRunnerOptions',
   'LoggerOptions',
   'SdkGatewayOptions',
