@@ -121,6 +121,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     if (isFirst) await seal(id, result);
   };
 
+  /** The skills of a user are in the database, too. */
+  const start: StartJob = (job, userId) => persistently(async () => options.start(job, userId));
+
   const run = async (row: Selectable<JobRow>): Promise<void> => {
     const { id, user_id: userId, attempt } = row;
     const cancellation = new AbortController();
@@ -130,7 +133,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     const signal = AbortSignal.any([cancellation.signal, overtime.signal]);
     try {
       const request = JSON.parse(row.request) as StoredRequest;
-      const ended = await runQueuedJob({ id, userId, attempt, request }, { files, log, start: options.start, signal });
+      const ended = await runQueuedJob({ id, userId, attempt, request }, { files, log, start, signal });
       await end(row, ended);
     } catch (error) {
       logger.error({ err: error, jobId: id }, 'a job could not be run to its end');
@@ -170,8 +173,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       else await files.remove(id);
       return inserted;
     } catch (error) {
-      // With an unanswered query, the row may be there: a sweep decides.
-      if (!SkillcellError.isInstance(error) || error.code !== 'database.unavailable') await files.remove(id);
+      // Without an answer of the database, the row may be there: then the job runs, or else a sweep removes its files.
+      if (SkillcellError.isInstance(error) && error.code === 'database.unavailable') dispatch.enqueue(id);
+      else await files.remove(id);
       throw error;
     } finally {
       accepting.delete(id);
@@ -224,13 +228,18 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       return true;
     },
     async wait(id, ms, signal) {
-      const over = AbortSignal.any([AbortSignal.timeout(ms), signal]);
-      for (;;) {
-        const ended = once(ends, id, { signal: over });
-        ended.catch(() => undefined);
-        const row = await rows.get(id);
-        if (row === undefined || row.state === 'finished' || over.aborted) return row;
-        await ended.catch(() => undefined);
+      const left = new AbortController();
+      const over = AbortSignal.any([AbortSignal.timeout(ms), signal, left.signal]);
+      try {
+        for (;;) {
+          // Listen first: an end during the query is not missed.
+          const ended = once(ends, id, { signal: over }).catch(() => undefined);
+          const row = await rows.get(id);
+          if (row === undefined || row.state === 'finished' || over.aborted) return row;
+          await ended;
+        }
+      } finally {
+        left.abort();
       }
     },
     async complete({ id, result }) {

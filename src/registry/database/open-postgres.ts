@@ -38,8 +38,9 @@ export async function openPostgres(url: string): Promise<Database> {
     connectionTimeoutMillis: CONNECT_MS,
     types: { getTypeParser: typeParser },
   });
-  // Without a listener, the end of an idle connection would end the process.
+  // Without listeners, the end of a connection would end the process: of an idle one, and of one in use.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool, lock) }) });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
