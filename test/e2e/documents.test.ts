@@ -175,6 +175,7 @@ describe('blocks that no test runs', () => {
         "docs/models.md: skillcell codegen "Which month was the warmest? Write report.md." --file data.csv --expect report.md --record answers.json (the first line asks a model, and the second needs what it wrote)",
         "docs/network.md: skillcell exec report.mjs --allow-host 'GET api.example.com/v1/**' --secret API_TOKEN=api.example.com (it needs a host of the internet)",
         "docs/s3.md: import { createS3Backend, loadSkillTool, skillsMiddleware } from 'skillcell/backend'; (it asks a paid model)",
+        "docs/service.md: skillcell serve (it serves until it is stopped)",
         "docs/web-sources.md: skillcell skills add mcp:https://docs.example.com/mcp (it needs an MCP server, which a test of its own has)",
       ]
     `);
