@@ -11,7 +11,7 @@ import type { Database } from '../registry/database/database.ts';
 import type { JobRow } from '../registry/database/tables.ts';
 import type { JobRequest, StoredRequest } from './request/job-request.ts';
 import { storeRequest } from './request/store-request.ts';
-import { type Attempt, jobRows, type JobRows } from './rows/job-rows.ts';
+import { type Attempt, jobRows, type JobRows, type NewJob } from './rows/job-rows.ts';
 import { orchestratorJob, runQueuedJob, type QueuedEnd, type StartJob } from './run-queued-job.ts';
 import { createTurns } from './seams/turns.ts';
 import type { JobDispatch } from './seams/job-dispatch.ts';
@@ -33,6 +33,8 @@ export interface JobQueueOptions {
   log: JobLog;
   dispatch: JobDispatch;
   start: StartJob;
+  /** Replaces the names in a request by ids, which mean the same later. */
+  resolve(request: JobRequest, userId: number): Promise<JobRequest>;
   /** Most running jobs. */
   concurrency: number;
   /** Most waiting jobs of all users. */
@@ -73,6 +75,8 @@ export interface JobQueue extends AsyncDisposable {
   complete(row: Selectable<JobRow>): Promise<void>;
   /** Deletes a finished job with its files; false if it is not finished. */
   remove(id: string): Promise<boolean>;
+  /** Whether new jobs are refused. */
+  readonly isEnding: boolean;
   /** Ends the queue: no new jobs, and running ones have this time until they are canceled. */
   close(drainMs?: number): Promise<void>;
 }
@@ -114,6 +118,17 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       await log.release(id);
     });
 
+  /** A claim without an answer may have been made: its job is then taken up. */
+  const claim = async (): Promise<Selectable<JobRow> | undefined> => {
+    let isUnsure = false;
+    return await persistently(async () => {
+      if (closed !== undefined) return undefined;
+      const [lost] = isUnsure ? (await rows.abandoned()).filter(({ id }) => !running.has(id)) : [];
+      isUnsure = true;
+      return lost ?? (await rows.claim());
+    });
+  };
+
   /** Records an end, and then tells it. */
   const end = async ({ id, attempt }: Attempt, { result, errorCode }: QueuedEnd): Promise<void> => {
     const isFirst = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
@@ -136,10 +151,10 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       const ended = await runQueuedJob({ id, userId, attempt, request }, { files, log, start, signal });
       await end(row, ended);
     } catch (error) {
-      logger.error({ err: error, jobId: id }, 'a job could not be run to its end');
+      logger.error({ reason: String(error), jobId: id }, 'a job could not be run to its end');
       const result = lostResult({ jobId: id, kind: row.kind, attempt }, 'internal.fault', 'The service failed.');
       await end(row, { result, errorCode: 'internal.fault' }).catch((err: unknown) =>
-        logger.error({ err, jobId: id }, 'the end of a job could not be recorded'),
+        logger.error({ reason: String(err), jobId: id }, 'the end of a job could not be recorded'),
       );
     } finally {
       running.delete(id);
@@ -149,7 +164,12 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   const accept = async (
     request: StoredRequest,
     inputs: readonly JobInput[],
-    { userId, key, rerunOf }: { userId: number; key?: string | undefined; rerunOf?: string },
+    {
+      userId,
+      key,
+      rerunOf,
+      requestHash,
+    }: Pick<NewJob, 'userId' | 'requestHash'> & { key?: string | undefined; rerunOf?: string },
   ): Promise<{ row: Selectable<JobRow>; isNew: boolean }> => {
     if (closed !== undefined) throw ending();
     const id = randomUUID();
@@ -157,7 +177,6 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     accepting.add(id);
     try {
       await files.create(id, inputs);
-      const requestHash = createHash('sha256').update(JSON.stringify(request)).digest('hex');
       // One after the other, so that jobs that come at once do not exceed the limit together.
       const inserted = await inTurn('insert', () =>
         rows.insert({
@@ -204,14 +223,19 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
 
   const queue: JobQueue = {
     rows,
+    get isEnding() {
+      return closed !== undefined;
+    },
     async submit({ userId, request, uploads = [], key }) {
-      const stored = storeRequest(request, uploads);
-      return await accept(stored.request, stored.inputs, { userId, key });
+      // The hash is that of the job as the client wrote it.
+      const hashed = hashOf(storeRequest(request, uploads).request);
+      const stored = storeRequest(await options.resolve(request, userId), uploads);
+      return await accept(stored.request, stored.inputs, { userId, key, requestHash: hashed });
     },
     async rerun(row, userId) {
       const request = JSON.parse(row.request) as StoredRequest;
       const inputs = await readInputs(files, row.id, request);
-      return (await accept(request, inputs, { userId, rerunOf: row.id })).row;
+      return (await accept(request, inputs, { userId, rerunOf: row.id, requestHash: row.request_hash })).row;
     },
     async cancel(row, reason) {
       const { id, kind } = row;
@@ -271,25 +295,29 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   }
   await sweep();
   const sweeping = setInterval(
-    () => void sweep().catch((err: unknown) => logger.warn({ err }, 'old jobs could not be removed')),
+    () => void sweep().catch((err: unknown) => logger.warn({ reason: String(err) }, 'old jobs could not be removed')),
     SWEEP_MS,
   ).unref();
   dispatch.run(
     {
       async claim() {
-        const row = await persistently(() => (closed === undefined ? rows.claim() : Promise.resolve(undefined))).catch(
-          (err: unknown) => {
-            logger.error({ err }, 'no job could be claimed');
-            return undefined;
-          },
-        );
-        return row === undefined ? undefined : { ended: run(row) };
+        try {
+          const row = await claim();
+          return row === undefined ? undefined : { ended: run(row) };
+        } catch (error) {
+          logger.error({ reason: String(error) }, 'no job could be claimed');
+          return undefined;
+        }
       },
       cancel: cancelRunning,
     },
     options.concurrency,
   );
   return queue;
+}
+
+function hashOf(request: StoredRequest): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }
 
 /** Whether an event is the last one of its job. */
@@ -301,7 +329,10 @@ async function readInputs(files: JobFiles, id: string, { files: stored, stdin }:
   const inputs: JobInput[] = [];
   for (let number = 0; number < stored.length + (stdin === null ? 0 : 1); number += 1) {
     const name = `in/${number}`;
-    const pieces = await files.read(id, name, { start: 0, end: (await files.size(id, name)) ?? 0 }).toArray();
+    const size = await files.size(id, name);
+    if (size === undefined)
+      throw new SkillcellError('file.unreadable', 'Cannot run the job again: its files are gone.');
+    const pieces = await files.read(id, name, { start: 0, end: size }).toArray();
     inputs.push({ bytes: Buffer.concat(pieces as Buffer[]), executable: stored[number]?.executable ?? false });
   }
   return inputs;

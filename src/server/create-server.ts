@@ -66,6 +66,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     clientErrorHandler,
   });
   app.server.maxConnections = MOST_CONNECTIONS;
+  endSilentConnections(app);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error: Error, request, reply) => sendProblem(error, request, reply));
@@ -142,9 +143,20 @@ export async function createServer(options: ServerOptions): Promise<App> {
   return app;
 }
 
+/** Node's limit for the head of a request begins with its first byte. */
+function endSilentConnections({ server }: App): void {
+  const timers = new WeakMap<Socket, NodeJS.Timeout>();
+  server.on('connection', (socket: Socket) => {
+    const timer = setTimeout(() => socket.destroy(), HEAD_MS);
+    timers.set(socket, timer);
+    socket.once('close', () => clearTimeout(timer));
+  });
+  server.on('request', ({ socket }) => clearTimeout(timers.get(socket)));
+}
+
 const statusSchema = z.object({ status: z.literal('ok') });
 
-function addHealthRoutes(app: App, { database, ending }: RouteParts): void {
+function addHealthRoutes(app: App, { database, queue, ending }: RouteParts): void {
   const open = { access: 'anyone' } as const;
   app.get(
     '/healthz',
@@ -155,7 +167,8 @@ function addHealthRoutes(app: App, { database, ending }: RouteParts): void {
     '/readyz',
     { config: open, schema: { tags: ['health'], response: { 200: statusSchema, ...problems } } },
     async () => {
-      if (ending.aborted) throw new RequestRefused('service.unavailable', 'Cannot take jobs: the service is ending.');
+      if (ending.aborted || queue.isEnding)
+        throw new RequestRefused('service.unavailable', 'Cannot take jobs: the service is ending.');
       if (await database.isReady()) return { status: 'ok' as const };
       throw new RequestRefused('database.unavailable', 'Cannot take jobs: the database does not answer.');
     },

@@ -58,12 +58,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const adminToken = await createFirstAdmin(database.db, folder, now());
   await syncPackageSkills(database.db, now());
   const userSkills = opened.use(openUserSkills(database, folder));
-  const start: StartJob = async (job, userId) =>
-    options.start(await userSkills.withFullIds(job, userId), await userSkills.of(userId));
+  const start: StartJob = async (job, userId) => options.start(job, await userSkills.of(userId));
+  const resolve = userSkills.withFullIds;
   const files = folderFiles(jobs);
   const log = folderLog(files);
   const queue = opened.use(
-    await openJobQueue({ ...options, start, database, files, log, dispatch: localDispatch(), now }),
+    await openJobQueue({ ...options, start, resolve, database, files, log, dispatch: localDispatch(), now }),
   );
   const ending = new AbortController();
   const server = await createServer({ ...options, database, queue, files, log, now, ending: ending.signal });

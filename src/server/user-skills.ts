@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { JobRequest } from '../jobs/request/job-schema.ts';
+import type { JobRequest } from '../queue/request/job-request.ts';
 import { openSkillLibrary } from '../library/open-skill-library.ts';
 import type { SkillLibrary } from '../library/snapshot/skill-library.ts';
 import { openTreeCache } from '../library/stores/cache/tree-cache.ts';

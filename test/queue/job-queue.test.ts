@@ -41,6 +41,7 @@ describeDatabases('a queue', (make) => {
     mkdirSync(join(scene.folder, 'jobs'), { recursive: true });
     queue = await openJobQueue({
       ...{ database, files, log: folderLog(files), dispatch: localDispatch(), start: jobs.start },
+      resolve: async (request) => request,
       ...{ concurrency: 1, maxWaiting: 1_000, keepDays: 1, now: () => time },
       logger: createLogger({ destination: { write: () => undefined } }),
       ...options,

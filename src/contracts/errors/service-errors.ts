@@ -4,7 +4,8 @@ export const SERVICE_ERRORS = {
     http: 503,
     exitCode: 3,
     retry: true,
-    advice: 'Start the database, or correct its address; requests are answered again as soon as it is back.',
+    advice:
+      'Start the database, correct its address, or free space on its disk; requests are answered again when it is back.',
   },
   'database.in-use': {
     http: 503,

@@ -37,22 +37,23 @@ const relativePath = z
   .refine((path) => shownPathFault(path) === undefined, 'must be a relative path without . and ..')
   .meta({ description: 'A path below the working folder.' });
 const text = z.string().refine((value) => !value.includes('\0'), 'holds a NUL character');
+/** Most files of one job; a form has as many parts at most. */
+const MOST_FILES = 1_000;
 const names = z.array(z.string().min(1).max(200)).max(1_000);
 
 const content = z.union([z.string(), z.strictObject({ base64: z.base64(), executable: z.boolean().optional() })]);
 
 const common = {
-  label: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: 'A name for people, which lists can be filtered by.' }),
+  label: text.min(1).max(200).optional().meta({ description: 'A name for people, which lists can be filtered by.' }),
   isolation: z
     .enum(ISOLATION_LEVELS as [Isolation, ...Isolation[]])
     .optional()
     .meta({ description: 'The least isolation; never weaker than that of the service.' }),
-  files: z.record(relativePath, content).optional().meta({ description: 'Input files by their destination.' }),
+  files: z
+    .record(relativePath, content)
+    .refine((files) => Object.keys(files).length <= MOST_FILES, `may have at most ${MOST_FILES} files`)
+    .optional()
+    .meta({ description: 'Input files by their destination.' }),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), text)
     .optional()

@@ -11,9 +11,8 @@ export function storeRequest(
   const { files = {}, ...job } = request;
   const given = Object.entries(files).map(([destination, content]) => ({ destination, ...inputOf(content) }));
   const inputs = [...given, ...uploads];
-  const twice = inputs.find(
-    ({ destination }, at) => inputs.findIndex((each) => each.destination === destination) !== at,
-  );
+  const seen = new Set<string>();
+  const twice = inputs.find(({ destination }) => seen.size === seen.add(destination).size);
   if (twice !== undefined) {
     throw new SkillcellError(
       'job.invalid',

@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import { open, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { JobFiles } from './job-files.ts';
 import type { JobLog, LoggedEvent } from './job-log.ts';
 import { createTurns } from './turns.ts';
@@ -21,21 +22,27 @@ export function folderLog(files: Pick<JobFiles, 'path'>): JobLog {
     },
     async *read(id, after, signal) {
       let at = after;
-      for (;;) {
-        signal.throwIfAborted();
-        // Listen first: an event that arrives during the read is not missed.
-        const waiting = new AbortController();
-        const changed = once(changes, id, { signal: AbortSignal.any([signal, waiting.signal]) });
-        changed.catch(() => undefined);
-        try {
-          for await (const event of linesAfter(files.path(id, FILE), at)) {
-            yield event;
-            at = event.id;
+      let file: FileHandle | undefined;
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          // Listen first: an event that arrives during the read is not missed.
+          const waiting = new AbortController();
+          const changed = once(changes, id, { signal: AbortSignal.any([signal, waiting.signal]) });
+          changed.catch(() => undefined);
+          try {
+            file ??= await openIfThere(files.path(id, FILE), 'r');
+            for await (const event of file === undefined ? [] : linesAfter(file, at)) {
+              yield event;
+              at = event.id;
+            }
+            await changed;
+          } finally {
+            waiting.abort();
           }
-          await changed;
-        } finally {
-          waiting.abort();
         }
+      } finally {
+        await file?.close();
       }
     },
     async isPlace(id, after) {
@@ -62,7 +69,7 @@ function openLogs(files: Pick<JobFiles, 'path'>): OpenLogs {
   const handles = new Map<string, Promise<FileHandle>>();
   const inTurn = createTurns();
   const handleOf = (id: string): Promise<FileHandle> => {
-    const known = handles.get(id) ?? open(files.path(id, FILE), 'a', 0o600);
+    const known = handles.get(id) ?? openToAppend(files.path(id, FILE));
     handles.set(id, known);
     return known;
   };
@@ -87,28 +94,24 @@ function openLogs(files: Pick<JobFiles, 'path'>): OpenLogs {
 }
 
 /** The whole lines of a file after an offset. A line without its end is not there yet. */
-async function* linesAfter(path: string, after: number): AsyncGenerator<LoggedEvent> {
+async function* linesAfter(file: FileHandle, after: number): AsyncGenerator<LoggedEvent> {
+  const { size } = await file.stat();
   let at = after;
   let rest: Buffer[] = [];
-  const file = await openIfThere(path, 'r');
-  if (file === undefined) return;
-  try {
-    for (let from = after; ;) {
-      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, PIECE_BYTES, from);
-      if (bytesRead === 0) return;
-      from += bytesRead;
-      let piece = buffer.subarray(0, bytesRead);
-      for (let end = piece.indexOf(LINE_END); end !== -1; end = piece.indexOf(LINE_END)) {
-        const line = Buffer.concat([...rest, piece.subarray(0, end)]);
-        rest = [];
-        at += line.length + 1;
-        piece = piece.subarray(end + 1);
-        yield { id: at, line: line.toString('utf8') };
-      }
-      if (piece.length > 0) rest.push(piece);
+  for (let from = after; from < size;) {
+    const length = Math.min(PIECE_BYTES, size - from);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, from);
+    if (bytesRead === 0) return;
+    from += bytesRead;
+    let piece = buffer.subarray(0, bytesRead);
+    for (let end = piece.indexOf(LINE_END); end !== -1; end = piece.indexOf(LINE_END)) {
+      const line = Buffer.concat([...rest, piece.subarray(0, end)]);
+      rest = [];
+      at += line.length + 1;
+      piece = piece.subarray(end + 1);
+      yield { id: at, line: line.toString('utf8') };
     }
-  } finally {
-    await file.close();
+    if (piece.length > 0) rest.push(piece);
   }
 }
 
@@ -145,6 +148,12 @@ async function readAt(path: string, from: number, length: number): Promise<Buffe
   } finally {
     await file.close();
   }
+}
+
+/** The folder may have been lost: the log is then begun anew. */
+async function openToAppend(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  return await open(path, 'a', 0o600);
 }
 
 async function openIfThere(path: string, flags: string): Promise<FileHandle | undefined> {

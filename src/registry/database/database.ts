@@ -15,8 +15,8 @@ export interface Database extends AsyncDisposable {
 }
 
 /** The database does not answer. The message of its driver may hold parts of a query, so it is only the cause. */
-export function unavailable(cause: unknown): SkillcellError {
+export function unavailable(cause: unknown, why = 'it does not answer'): SkillcellError {
   const code = (cause as { code?: unknown }).code;
   const reason = typeof code === 'string' && /^[A-Z0-9]{1,20}$/.test(code) ? ` (${code})` : '';
-  return new SkillcellError('database.unavailable', `Cannot use the database: it does not answer${reason}.`, { cause });
+  return new SkillcellError('database.unavailable', `Cannot use the database: ${why}${reason}.`, { cause });
 }

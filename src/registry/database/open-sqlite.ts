@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Kysely, sql } from 'kysely';
+import { type DatabaseConnection, Kysely, sql } from 'kysely';
 import { GenericSqliteWorkerDialect } from 'kysely-generic-sqlite/worker';
 import { createNodeWorkerExecutor } from 'kysely-generic-sqlite/worker-helper-node';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
@@ -13,6 +13,8 @@ import type { Tables } from './tables.ts';
 
 const FILE = 'skillcell.db';
 const LOCK = 'skillcell.lock';
+/** Messages of SQLITE_FULL, SQLITE_IOERR, SQLITE_BUSY and SQLITE_READONLY: the worker passes on no codes. */
+const OF_THE_DISK = /^(?:database or disk is full|disk I\/O error|database is locked|attempt to write a readonly)/;
 
 const DEFINITIONS: Definitions = {
   serial: sql`integer primary key autoincrement`,
@@ -35,9 +37,11 @@ export async function openSqlite(folder: string): Promise<Database> {
   // Only the owner may read the jobs and the hashes of tokens. The files beside it get the same mode.
   closeSync(openSync(join(folder, FILE), 'a', 0o600));
   const worker = new Worker(workerFile(), { env: {}, execArgv: [] });
-  const db = new Kysely<Tables>({
-    dialect: new GenericSqliteWorkerDialect(createNodeWorkerExecutor({ worker, data: { path: join(folder, FILE) } })),
-  });
+  const dialect = new GenericSqliteWorkerDialect(
+    createNodeWorkerExecutor({ worker, data: { path: join(folder, FILE) } }),
+    (connection) => guardQueries(connection),
+  );
+  const db = new Kysely<Tables>({ dialect });
   const isReady = (): Promise<boolean> =>
     sql`select 1`.execute(db).then(
       () => true,
@@ -68,6 +72,20 @@ export async function openSqlite(folder: string): Promise<Database> {
     throw SkillcellError.isInstance(error) ? error : unavailable(error);
   }
   return database;
+}
+
+/** Gives errors of the disk our codes: a query may succeed when there is room again. */
+async function guardQueries(connection: DatabaseConnection): Promise<void> {
+  const executeQuery = connection.executeQuery.bind(connection);
+  connection.executeQuery = async (...given) => {
+    try {
+      return await executeQuery<never>(...given);
+    } catch (error) {
+      throw OF_THE_DISK.test((error as Error).message)
+        ? unavailable(error, 'its disk is full, or cannot be written')
+        : error;
+    }
+  };
 }
 
 /** Takes the lock file, and returns the function that frees it. */

@@ -9,6 +9,8 @@ export interface Viewer {
   name: string;
   role: UserRow['role'];
   tokenId: number;
+  /** The end of the token in milliseconds since 1970; null for a token without an end. */
+  expiresAt: number | null;
   /** Whether the token, or the role, allows no changes. */
   readOnly: boolean;
 }
@@ -53,8 +55,8 @@ export async function viewerOf(db: Kysely<Tables>, token: string, now: number): 
     .where('users.disabled', '=', 0)
     .executeTakeFirst();
   if (row === undefined || (row.expires_at !== null && row.expires_at <= now)) return undefined;
-  const { id: userId, name, role, token: tokenId } = row;
-  return { userId, name, role, tokenId, readOnly: row.read_only === 1 || role === 'viewer' };
+  const { id: userId, name, role, token: tokenId, expires_at: expiresAt } = row;
+  return { userId, name, role, tokenId, expiresAt, readOnly: row.read_only === 1 || role === 'viewer' };
 }
 
 /**

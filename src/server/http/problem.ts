@@ -39,13 +39,15 @@ const OF_FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'request.media-type',
   FST_INVALID_MULTIPART_CONTENT_TYPE: 'request.media-type',
 };
+/** Most places that an answer names. */
+const MOST_PLACES = 20;
 /** Seconds after which a client may try again. */
 const RETRY_SECONDS = 1;
 
 /** Answers a failed request. Only failures of the service are logged with their cause. */
 export function sendProblem(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = problemOf(error, request.id);
-  if (problem.code === 'internal.fault') request.log.error({ err: error }, 'a request failed');
+  if (problem.code === 'internal.fault') request.log.error({ reason: String(error) }, 'a request failed');
   if (problem.code === 'auth.required') void reply.header('www-authenticate', 'Bearer realm="skillcell"');
   if (problem.status === 503 || problem.status === 429) void reply.header('retry-after', String(RETRY_SECONDS));
   // The rest of a refused body stays unread.
@@ -78,7 +80,7 @@ function told(error: FastifyError | Error): Told {
   }
   if (error instanceof RequestRefused) return { code: error.code, detail: error.message, places: error.places };
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const places = error.validation.map(({ instancePath, message = '' }) => ({
+    const places = error.validation.slice(0, MOST_PLACES).map(({ instancePath, message = '' }) => ({
       pointer: instancePath,
       detail: message,
     }));

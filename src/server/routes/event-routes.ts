@@ -53,7 +53,7 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
         }
         raw.end();
       } catch (error) {
-        if (!over.aborted) request.log.error({ err: error }, 'a stream of events failed');
+        if (!over.aborted) request.log.error({ reason: String(error) }, 'a stream of events failed');
         raw.destroy();
       } finally {
         clearInterval(commenting);

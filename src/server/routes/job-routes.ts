@@ -20,7 +20,11 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 
 const listQuery = z.strictObject({
   ...jobFilterFields,
-  label: z.string().max(200).optional(),
+  label: z
+    .string()
+    .max(200)
+    .refine((label) => !label.includes('\0'), 'holds a NUL character')
+    .optional(),
   user: numberInQuery(1, 999_999_999).optional(),
   q: z.string().max(400).optional(),
   cursor: z.string().max(100).optional(),

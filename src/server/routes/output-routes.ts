@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import parseRange from 'range-parser';
 import * as z from 'zod';
+import type { ByteRange } from '../../queue/seams/job-files.ts';
 import { viewerIn } from '../http/authenticate.ts';
 import { RequestRefused } from '../http/problem.ts';
 import { notFound } from '../../registry/users/tokens.ts';
@@ -93,14 +93,20 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
     if (size === undefined) throw notFound();
     void reply.headers(UNTRUSTED).type(mediaType).header('accept-ranges', 'bytes');
     void reply.header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`);
-    const ranges = request.headers.range === undefined ? -2 : parseRange(size, request.headers.range);
-    if (ranges === -1) {
+    const { start, end } = rangeIn(request, size);
+    if (start >= end && size > 0) {
       void reply.header('content-range', `bytes */${size}`);
       throw new RequestRefused('request.range', `Cannot send this part: the file has ${size} bytes.`);
     }
-    const [range] = ranges === -2 || ranges.type !== 'bytes' || ranges.length !== 1 ? [] : ranges;
-    const { start, end } = range === undefined ? { start: 0, end: size } : { start: range.start, end: range.end + 1 };
-    if (range !== undefined) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
+    if (end - start < size) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
     return reply.header('content-length', end - start).send(files.read(id, name, { start, end }));
   }
+}
+
+/** The requested part of a file: one range of bytes. The whole file for another form, or with `If-Range`, since no validator is sent. */
+function rangeIn({ headers }: FastifyRequest, size: number): ByteRange {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(headers.range ?? '') ?? [];
+  if ((first === '' && last === '') || headers['if-range'] !== undefined) return { start: 0, end: size };
+  if (first === '') return { start: Math.max(0, size - Number(last)), end: size };
+  return { start: Number(first), end: last === '' ? size : Math.min(size, Number(last) + 1) };
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobInput } from '../../queue/seams/job-files.ts';
+import { formParts } from '../http/form-parts.ts';
 import { parseJson } from '../http/parse-json.ts';
 import { RequestRefused } from '../http/problem.ts';
 
@@ -26,10 +27,11 @@ export async function readJobForm(request: FastifyRequest): Promise<void> {
   let job: unknown;
   let bytes = 0;
   try {
-    for await (const part of request.parts()) {
+    for await (const part of formParts(request)) {
       if (part.type === 'field') {
         if (part.fieldname !== 'job' || job !== undefined) throw unknownPart(part.fieldname);
-        job = parseJson(String(part.value));
+        // A part of the type JSON is parsed already.
+        job = parseJson(typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
         continue;
       }
       if (part.fieldname === 'job' && job === undefined) {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { NAME_SCHEMA, NAMESPACE_SCHEMA } from '../../registry/kinds/kind-schemas.ts';
+import { formParts } from '../http/form-parts.ts';
 import { RequestRefused } from '../http/problem.ts';
 
 /** Bytes of an archive. */
@@ -25,7 +26,7 @@ export async function readUploadForm(request: FastifyRequest): Promise<UploadFor
     throw new RequestRefused('request.media-type', 'Cannot take the archive: it must be a form with the part "file".');
   const fields: Record<string, unknown> = {};
   let archive: Pick<UploadForm, 'bytes' | 'file'> | undefined;
-  for await (const part of request.parts({ limits: { fileSize: ARCHIVE_BYTES, files: 1, fields: 2 } })) {
+  for await (const part of formParts(request, { fileSize: ARCHIVE_BYTES, files: 1, fields: 2 })) {
     if (part.type === 'field') fields[part.fieldname] = part.value;
     else if (part.fieldname === 'file') archive = { bytes: await part.toBuffer(), file: part.filename };
     else throw invalid(part.fieldname, 'a form of a skill has the parts file, name and namespace');

@@ -48,8 +48,8 @@ export function addUserRoutes(app: App, { database: { db }, now }: RouteParts): 
       },
     },
     async (request, reply) => {
-      const { userId, tokenId, name, role, readOnly } = viewerIn(request);
-      const expiresAt = now() + SESSION_MS;
+      const { userId, tokenId, name, role, readOnly, expiresAt: tokenEnd } = viewerIn(request);
+      const expiresAt = Math.min(now() + SESSION_MS, tokenEnd ?? Number.POSITIVE_INFINITY);
       const { token } = await createToken(
         db,
         { userId, name: 'console', readOnly, expiresAt, parentId: tokenId },

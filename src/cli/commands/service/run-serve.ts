@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { DEFAULT_LIMITS } from '../../../contracts/jobs/limits.ts';
+import { CODEGEN_JOB_TIMEOUT_MS, DEFAULT_LIMITS } from '../../../contracts/jobs/limits.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../../contracts/jobs/result.ts';
 import { stateFolder } from '../../../durable/user-folders.ts';
 import type { JobStream } from '../../../jobs/orchestrator.ts';
@@ -51,7 +51,8 @@ export async function runServe(context: CommandContext): Promise<number> {
     runners,
     concurrency,
     pool: { ...poolFromFlags(context, limits), ...level },
-    ceilings: { runTimeoutMs: DEFAULT_LIMITS.runTimeoutMs, ...limits },
+    // A flag sets both the default of a job and the most that it may ask for, and so does its default.
+    ceilings: { ...DEFAULT_LIMITS, jobTimeoutMs: CODEGEN_JOB_TIMEOUT_MS, ...limits },
     ...(model === undefined ? {} : { model }),
   });
   const start = (job: JobRequest, skills: SkillLibrary): JobStream => {
