@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
+import { checkOptions } from '../contracts/checks/check-options.ts';
 import { ERROR_REGISTRY, type ErrorCode } from '../contracts/errors/error-registry.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import type { ConnectServiceOptions } from './service-client.ts';
 
 /** One request. */
 export interface ServiceRequest {
@@ -40,6 +42,14 @@ const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 /** The pause that the service asks for, by its answer. */
 const RETRY_AFTER = new WeakMap<object, number>();
 
+const optionsSchema = z.strictObject({
+  url: z
+    .string()
+    .check(z.regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i, 'must be an http or https address without a user')),
+  token: z.string().check(z.regex(/^[\x21-\x7e]+$/, 'must be a token of the service')),
+  fetch: z.optional(z.custom<typeof globalThis.fetch>((value) => typeof value === 'function', 'must be a function')),
+  retryMs: z.optional(z.number().check(z.int(), z.minimum(0), z.maximum(86_400_000))),
+});
 const problemSchema = z.looseObject({ code: z.string(), detail: z.string(), hint: z.string() });
 
 /** Begins to wait for a service. */
@@ -60,12 +70,17 @@ export function startPatience(mostMs: () => number): Patience {
   };
 }
 
-/** Makes the function for requests to one service. */
-export function createAskService(
-  base: string,
-  token: string,
-  { fetch, retryMs }: { fetch: typeof globalThis.fetch; retryMs: number },
-): { ask: AskService; patience: () => Patience } {
+/** A service, and the way to wait for it. */
+export interface ServiceConnection {
+  ask: AskService;
+  patience(): Patience;
+}
+
+/** Makes the function for requests to one service. @throws SkillcellError `options.invalid` */
+export function serviceConnection(options: ConnectServiceOptions): ServiceConnection {
+  const given = checkOptions(optionsSchema, options, { action: 'connect to the service' });
+  const { url, token, fetch = globalThis.fetch, retryMs = 60_000 } = given;
+  const base = url.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
   let isKnown = false;
   const patience = (): Patience => startPatience(() => (isKnown ? retryMs : Math.min(retryMs, FIRST_ANSWER_MS)));
   const ask: AskService = async (path, { once = false, headers, signal, ...request }, read) => {

@@ -10,20 +10,12 @@ import type { JobStream } from '../jobs/orchestrator.ts';
 import { jobResult, withReasons } from '../jobs/result/job-result.ts';
 import { createJobCancellation, type JobCancellation } from '../jobs/run/job-cancellation.ts';
 import { shownPathFault } from '../protocol/files/shown-path.ts';
-import { createAskService, jsonOf } from './ask-service.ts';
+import { jsonOf, serviceConnection } from './ask-service.ts';
 import { followJob } from './follow-job.ts';
 import { saveArtifacts } from './save-artifacts.ts';
 import type { ConnectServiceOptions, ServiceClient, ServiceJob } from './service-client.ts';
 import { wireJob } from './wire-job.ts';
 
-const optionsSchema = z.strictObject({
-  url: z
-    .string()
-    .check(z.regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i, 'must be an http or https address without a user')),
-  token: z.string().check(z.regex(/^[\x21-\x7e]+$/, 'must be a token of the service')),
-  fetch: z.optional(z.custom<typeof globalThis.fetch>((value) => typeof value === 'function', 'must be a function')),
-  retryMs: z.optional(z.number().check(z.int(), z.minimum(0), z.maximum(86_400_000))),
-});
 const encodingSchema = z.optional(z.literal('utf8'));
 const jobSchema = z.looseObject({ id: z.string().check(z.regex(/^[\w-]{1,100}$/)), errorCode: z.nullable(z.string()) });
 const promptSchema = z.looseObject({ prompt: z.string() });
@@ -46,12 +38,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
  * ```
  */
 export function connectService(options: ConnectServiceOptions): ServiceClient {
-  const given = checkOptions(optionsSchema, options, { action: 'connect to the service' });
-  const { url, token, fetch = globalThis.fetch, retryMs = 60_000 } = given;
-  const { ask, patience } = createAskService(url.replace(/\/+$/, '').replace(/\/api\/v1$/, ''), token, {
-    fetch,
-    retryMs,
-  });
+  const { ask, patience } = serviceConnection(options);
   const running = new Map<JobCancellation, Promise<unknown>>();
   let isClosed = false;
 
