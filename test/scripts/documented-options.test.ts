@@ -24,6 +24,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   runners: ['Runner'],
   s3: ['S3BackendOptions', 'S3Connection', 'S3StoreOptions'],
   search: ['SearchSkillsOptions'],
+  service: ['ConnectServiceOptions'],
   sessions: ['SessionOptions', 'SessionRunOptions'],
   skills: [
     'ConsumerOptions',
@@ -41,6 +42,7 @@ const IN_PROSE: readonly string[] = [
   'ArchiveStoreOptions',
   'EvalJobOptions',
   'JobMatchOptions',
+  'LoadSkillToolOptions',
   'LocalRunnerOptions',
   'LoggerOptions',
   'SdkGatewayOptions',
