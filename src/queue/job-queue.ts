@@ -83,6 +83,8 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   const rows = jobRows(database, options.maxWaiting, now);
   const ends = new EventEmitter().setMaxListeners(0);
   const running = new Map<string, AbortController>();
+  /** Cancellations of jobs that are claimed, and do not run yet. */
+  const early = new Map<string, string>();
   /** Jobs that have files, and not yet a row. */
   const accepting = new Set<string>();
   /** Aborts the jobs that run when the time for the end of the service is over. */
@@ -123,6 +125,8 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     const { id, user_id: userId, attempt } = row;
     const cancellation = new AbortController();
     running.set(id, cancellation);
+    if (early.has(id)) cancellation.abort(early.get(id));
+    early.delete(id);
     const signal = AbortSignal.any([cancellation.signal, overtime.signal]);
     try {
       const request = JSON.parse(row.request) as StoredRequest;
@@ -188,7 +192,11 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       if (old.length === 0) return;
     }
   };
-  const cancelRunning = (id: string, reason: string): void => running.get(id)?.abort(reason);
+  const cancelRunning = (id: string, reason: string): void => {
+    const cancellation = running.get(id);
+    if (cancellation === undefined) early.set(id, reason);
+    else cancellation.abort(reason);
+  };
 
   const queue: JobQueue = {
     rows,
@@ -212,6 +220,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       }
       if ((await rows.get(id))?.state !== 'running') return false;
       dispatch.cancel(id, reason);
+      if ((await rows.get(id))?.state !== 'running') early.delete(id);
       return true;
     },
     async wait(id, ms, signal) {

@@ -90,8 +90,11 @@ describe('the modules of a command', () => {
       're2js',
       'yaml',
       'yauzl',
+      ...['fastify', 'kysely', 'pg'],
       '@ai-sdk/anthropic',
     ];
+    // Parts of the service.
+    expect(files.filter((path) => /^src\/(?:registry|queue|server)\//.test(path))).toEqual([]);
     const isHeavy = (name: string): boolean => heavy.includes(name) || /^@(?:ai-sdk|modelcontextprotocol)\//.test(name);
     expect(packages.filter(isHeavy)).toEqual([]);
     // The small flavour of zod and its core are allowed.

@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
@@ -6,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import * as sources from '../../src/index.ts';
 import { describeInContainer } from './packed-in-container.ts';
+import { skillArchive } from '../fixtures/registry/skill-archive.ts';
+import { uploadForm } from '../fixtures/service.ts';
 import { installPackedPackage, plainEnvironment, type PackedPackage } from '../fixtures/packed-package.ts';
 
 /** A Node of this machine that is too old for the package. */
@@ -102,6 +105,29 @@ describe('the packed package', () => {
     const result = JSON.parse(stdout) as JobResult;
     expect(result).toMatchObject({ outcome: 'succeeded', runner: 'local', isolation: 'none', exitCode: 0, value: 42 });
     expect(result.stdout.text).toBe('six times seven\n');
+  });
+
+  it('serves jobs and uploads, with its worker threads', async (context) => {
+    requireInstalled(context);
+    const flags = ['--port', '0', '--state', 'state', '--runner', 'local', '--isolation', 'none', '--json'];
+    const service = execa(join(folder, 'node_modules/.bin/skillcell'), ['serve', ...flags], {
+      ...{ cwd: folder, env: plainEnvironment(), extendEnv: false, reject: false, stdin: 'ignore' },
+    });
+    const [line] = (await once(service.stdout, 'data')) as [Buffer];
+    const { url, adminToken } = JSON.parse(line.toString()) as { url: string; adminToken: string };
+    const headers = { authorization: `Bearer ${readFileSync(adminToken, 'utf8').trim()}`, prefer: 'wait=60' };
+    const body = new FormData();
+    body.set('job', JSON.stringify({ kind: 'exec', code: 'console.log(6 * 7)' }));
+    const job = await fetch(`${url}/api/v1/jobs`, { method: 'POST', headers, body });
+    expect(await job.json()).toMatchObject({ outcome: 'succeeded', stdout: { text: '42\n' } });
+    const skill = await fetch(`${url}/api/v1/skills/upload`, {
+      method: 'POST',
+      headers,
+      body: uploadForm(skillArchive('units')),
+    });
+    expect([skill.status, await skill.json()]).toEqual([201, expect.objectContaining({ slug: 'units' })]);
+    service.kill('SIGTERM');
+    expect((await service).exitCode).toBe(143);
   });
 
   it('keeps compiled code in the cache of the user, in a folder that no other user can write', async (context) => {

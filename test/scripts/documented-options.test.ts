@@ -42,6 +42,7 @@ const IN_PROSE: readonly string[] = [
   'ArchiveStoreOptions',
   'EvalJobOptions',
   'JobMatchOptions',
+  'JobStreamOptions',
   'LoadSkillToolOptions',
   'LocalRunnerOptions',
   'LoggerOptions',

@@ -33,7 +33,7 @@ describe('readCommandLine()', () => {
   });
 
   it.each([
-    [[], 'a command is one of exec, codegen, repl, mcp, skills, image, doctor, sweep, got nothing'],
+    [[], 'a command is one of exec, codegen, repl, mcp, serve, skills, image, doctor, sweep, got nothing'],
     [['nope'], 'got "nope"'],
     [['skills'], 'a command is one of list, show, render, match, '],
     [['skills', 'nope'], 'got "nope"'],

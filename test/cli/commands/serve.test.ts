@@ -88,6 +88,11 @@ describe('skillcell serve', () => {
     expect(json).toMatchObject({ outcome: 'succeeded', stdout: { text: '42\n' } });
     const { json: refused } = await call('/jobs', { kind: 'exec', code: '1', limits: { memoryMib: 512 } });
     expect(refused).toMatchObject({ outcome: 'failed', error: { name: 'job.invalid' } });
+    const { json: withTool } = await call('/jobs', { kind: 'exec', code: '1', tools: ['skills.*'] });
+    expect(withTool).toMatchObject({
+      outcome: 'failed',
+      error: { name: 'job.invalid', message: expect.stringContaining('tool') },
+    });
     first.child.kill('SIGTERM');
     expect(await once(first.child, 'exit')).toEqual([143, null]);
     const second = await serve();

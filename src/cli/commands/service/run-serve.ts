@@ -7,7 +7,8 @@ import { ISOLATION_LEVELS, type Isolation } from '../../../contracts/jobs/result
 import { stateFolder } from '../../../durable/user-folders.ts';
 import type { JobStream } from '../../../jobs/orchestrator.ts';
 import type { SkillLibrary } from '../../../library/snapshot/skill-library.ts';
-import type { JobRequest } from '../../../jobs/request/job-schema.ts';
+import { toolPatterns } from '../../../jobs/request/asked-tools.ts';
+import { invalid, type JobRequest } from '../../../jobs/request/job-schema.ts';
 import { cliRunners } from '../../job/runners.ts';
 import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
@@ -15,7 +16,10 @@ import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
 import { poolFromFlags } from '../../options/serving/pool-flag.ts';
 import { jobOptions } from '../../options/job-options.ts';
-import { usageError } from '../../terminal/usage-error.ts';
+import { followedSkills } from '../../options/skills/job-skills.ts';
+import { selectTools } from '../../../tools/define/tool-selection.ts';
+import type { Tool } from '../../../tools/define/tool.ts';
+import { quoted, usageError } from '../../terminal/usage-error.ts';
 
 const PORT = { minimum: 0, maximum: 65_535, unit: 'the port' };
 const DRAIN = { minimum: 0, maximum: 3_600, unit: 'seconds' };
@@ -32,6 +36,7 @@ export async function runServe(context: CommandContext): Promise<number> {
   const { runner = 'auto', isolation, limits = {}, tools = [] } = await jobOptions(context, true);
   const level = isolation === undefined ? {} : { isolation };
   const model = await modelFromFlags(context, 'optional');
+  await using followed = await followedSkills(context);
   await using mcp = await mcpToolsFromFlag(context);
   const runners = cliRunners(io);
   const concurrency = Math.max(2, availableParallelism());
@@ -41,6 +46,8 @@ export async function runServe(context: CommandContext): Promise<number> {
   const logger = createLogger();
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
+    // Jobs have the skills of their users. With skills of its own, the orchestrator has the tools of skills.
+    skills: followed.skills,
     runners,
     concurrency,
     pool: { ...poolFromFlags(context, limits), ...level },
@@ -49,7 +56,9 @@ export async function runServe(context: CommandContext): Promise<number> {
   });
   const start = (job: JobRequest, skills: SkillLibrary): JobStream => {
     const ours = { runner, ...strongerOf(isolation, job.isolation), limits: { ...limits, ...job.limits } };
-    const whole = { ...job, ...ours, tools: job.tools ?? tools } as Parameters<typeof orchestrator.stream>[0];
+    const asked = job.tools ?? tools;
+    checkTools(toolPatterns(asked), toolPatterns(tools), orchestrator.tools);
+    const whole = { ...job, ...ours, tools: asked } as Parameters<typeof orchestrator.stream>[0];
     return orchestrator.stream(whole, { skills });
   };
   // Canceled jobs have their own grace after the time for running ones.
@@ -112,6 +121,13 @@ function serviceFlags({ arguments: given, io }: CommandContext): ServiceFlags {
     keepDays: number('keep-days', 30, KEEP_DAYS),
     maxWaiting: number('max-waiting', 1_000, MAX_WAITING),
   };
+}
+
+/** Refuses a tool of the service that its flags do not give. Other names are those of tools that skills bring. */
+function checkTools(asked: readonly string[], given: readonly string[], all: readonly Tool[]): void {
+  const allowed = new Set(selectTools(all, given).tools);
+  const refused = selectTools(all, asked).tools.find((tool) => !allowed.has(tool));
+  if (refused !== undefined) throw invalid(`the service gives its jobs no such tool, got ${quoted(refused.id)}`);
 }
 
 /** A job may ask for a stronger level than the service has by default, and never gets a weaker one. */
