@@ -80,7 +80,7 @@ export interface ServiceConnection {
 export function serviceConnection(options: ConnectServiceOptions): ServiceConnection {
   const given = checkOptions(optionsSchema, options, { action: 'connect to the service' });
   const { url, token, fetch = globalThis.fetch, retryMs = 60_000 } = given;
-  const base = url.replace(/\/+$/, '').replace(/\/api\/v1$/, '');
+  const base = url.replace(/\/$/, '').replace(/\/api\/v1$/, '');
   let isKnown = false;
   const patience = (): Patience => startPatience(() => (isKnown ? retryMs : Math.min(retryMs, FIRST_ANSWER_MS)));
   const ask: AskService = async (path, { once = false, headers, signal, ...request }, read) => {
