@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const ENTRIES = [
   'skills/index',
   'ai/index',
+  'client/index',
   'backend/index',
   'library/stores/index',
   'cli/main',

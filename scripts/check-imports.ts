@@ -40,6 +40,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'server',
     'evals',
     'ai',
+    'client',
     'backend',
     'mcp',
     'cli',

@@ -7,6 +7,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   skillcell: 'src/index.ts',
   'skillcell/skills': 'src/skills/index.ts',
   'skillcell/ai': 'src/ai/index.ts',
+  'skillcell/client': 'src/client/index.ts',
   'skillcell/backend': 'src/backend/index.ts',
   'skillcell/stores': 'src/library/stores/index.ts',
 };

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { execa } from 'execa';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BEST_FLAGS } from '../fixtures/levels.ts';
 import { program } from '../fixtures/mcp/mcp-scene.ts';
@@ -78,6 +79,7 @@ describe('the modules of a command', () => {
     const argv = ['exec', '-', '--language', 'javascript', '--runner', 'local', ...BEST_FLAGS];
     const { files, packages } = await loadedBy(argv, 'console.log(1)', WITHOUT_SWEEP);
     expect(files).toContain('src/jobs/run/run-job.ts');
+    expect(files.filter((path) => /^src\/(?:client|server|registry|queue)\//.test(path))).toEqual([]);
     const heavy = [
       '@opentelemetry/api',
       'ai',
@@ -146,4 +148,15 @@ describe('the modules of a command', () => {
     ).toEqual([]);
     expect(files).toContain('src/library/stores/directory/directory-store.ts');
   });
+});
+
+it('the client of a service loads no module of the service', async () => {
+  const list = join(folder, 'list');
+  const argv = [`--import=data:text/javascript,${encodeURIComponent(recorder(list))}`, '--input-type=module', '-e'];
+  await execa(process.execPath, [...argv, `await import('${root}src/client/index.ts')`]);
+  const loaded = readFileSync(list, 'utf8').split('\n');
+  expect(loaded).toContain(`${root}src/client/connect-service.ts`);
+  expect(
+    loaded.filter((url) => /\/src\/(?:server|registry|queue)\/|node_modules\/(?:ai|fastify|kysely)\//.test(url)),
+  ).toEqual([]);
 });

@@ -179,7 +179,7 @@ describe('the packed package', () => {
       import { digestOf } from 'skillcell/skills';
       const kinds = Object.fromEntries(Object.entries(index).map(([name, value]) => [name, typeof value]));
       // Functions work while other entries of the package are being imported.
-      const others = Promise.all(['ai', 'backend', 'stores'].map((name) => import('skillcell/' + name)));
+      const others = Promise.all(['ai', 'backend', 'client', 'stores'].map((name) => import('skillcell/' + name)));
       const skills = index.loadSkillsSubsystem();
       const same = [skills instanceof index.SkillsSubsystem, index.digestOf('a') === digestOf('a')];
       const refused = await index.evaluateSkill({}).catch((error) => [error instanceof index.SkillcellError, error.code]);
@@ -196,7 +196,7 @@ describe('the packed package', () => {
     context.skip(older === undefined, 'no Node before 24 is installed');
     if (older === undefined) return;
     const sentence = /: Node 24 or newer is needed, got \d+\.\d+\.\d+\.$/;
-    for (const name of ['', '/skills', '/ai', '/backend', '/stores'].map((path) => `skillcell${path}`)) {
+    for (const name of ['', '/skills', '/ai', '/backend', '/client', '/stores'].map((path) => `skillcell${path}`)) {
       const code = `import('${name}').then(() => console.log('it came'), ({ code, message }) => console.log(code, message))`;
       const { stdout } = await execa(older, ['-e', code], { cwd: folder, env: plainEnvironment(), extendEnv: false });
       expect(stdout).toMatch(/^runtime\.node-too-old Cannot import skillcell/);

@@ -24,6 +24,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   runners: ['Runner'],
   s3: ['S3BackendOptions', 'S3Connection', 'S3StoreOptions'],
   search: ['SearchSkillsOptions'],
+  service: ['ConnectServiceOptions'],
   sessions: ['SessionOptions', 'SessionRunOptions'],
   skills: [
     'ConsumerOptions',
@@ -42,6 +43,7 @@ const IN_PROSE: readonly string[] = [
   'EvalJobOptions',
   'JobMatchOptions',
   'JobStreamOptions',
+  'LoadSkillToolOptions',
   'LocalRunnerOptions',
   'LoggerOptions',
   'SdkGatewayOptions',

@@ -40,4 +40,19 @@ export const ARCHIVE_COMMANDS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/library/run-unpack.ts')).runUnpack,
   },
+  {
+    path: ['skills', 'push'],
+    summary: 'upload a skill to a service, as the next version if it has one of this name',
+    operands: 'DIR|ZIP',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [
+      { name: 'server', value: 'URL', summary: 'the service; the token is in SKILLCELL_TOKEN' },
+      { name: 'public', summary: 'for all users; needs the token of an admin' },
+      { name: 'name', value: 'NAME', summary: 'name of the skill there (default: that of its folder)' },
+      JSON_FLAG,
+    ],
+    notes: ['Unchanged files make no new version. The findings of a scan and the changed files are listed.'],
+    load: async () => (await import('../commands/library/run-push.ts')).runPush,
+  },
 ];

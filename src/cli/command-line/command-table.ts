@@ -1,5 +1,6 @@
 import type { CommandSpecification, FlagSpecification } from '../options/flags/command.ts';
 import {
+  AT_SERVICE_FLAG,
   EVAL_JOB_FLAGS,
   JOB_FLAGS,
   JSON_FLAG,
@@ -23,7 +24,7 @@ const EXEC: CommandSpecification = {
   summary: 'run code in a sandbox',
   operands: '[FILE|-]',
   maximumOperands: 1,
-  flags: JOB_FLAGS,
+  flags: [...JOB_FLAGS, AT_SERVICE_FLAG],
   notes: [
     'Without FILE, or with -, the code is read from standard input.',
     'Inside, the working folder holds the files of --file; files that the program writes to $SKILLCELL_OUTPUT come back.',
@@ -69,6 +70,7 @@ const CODEGEN: CommandSpecification = {
         ? { ...flag, summary: 'where artifacts are written (default: skillcell-out/JOB_ID)' }
         : flag,
     ),
+    AT_SERVICE_FLAG,
   ],
   notes: [
     'With -, the task is read from standard input.',

@@ -15,8 +15,10 @@ export interface KeptText {
 
 /** Texts of a model for one job, kept beside its artifacts. */
 export interface KeptAnswers {
-  /** Answers like the wrapped gateway, and saves each answer before it is used. */
-  readonly gateway: ModelGateway;
+  /** Saves an answer. */
+  add(text: string): Promise<void>;
+  /** A gateway that answers like the given one, and saves each answer before it is used. */
+  gateway(inner: ModelGateway): ModelGateway;
   /** The answers so far. */
   readonly answers: readonly KeptText[];
   /** Saves the program of each attempt that has one, and saves again the answers that an artifact has overwritten. */
@@ -28,9 +30,9 @@ export interface KeptAnswers {
  * interruption loses it.
  *
  * @param folder where the job's artifacts go; made with the first answer
- * @throws SkillcellError `artifact.write-failed` from `generate` and `finish`
+ * @throws SkillcellError `artifact.write-failed` from `add`, `generate` and `finish`
  */
-export function keepAnswers(inner: ModelGateway, folder: string): KeptAnswers {
+export function keepAnswers(folder: string): KeptAnswers {
   const answers: KeptText[] = [];
   const keep = async (name: string, text: string): Promise<KeptText> => {
     const file = freeName(folder, name);
@@ -42,16 +44,20 @@ export function keepAnswers(inner: ModelGateway, folder: string): KeptAnswers {
     }
     return { text, path };
   };
+  const add = async (text: string): Promise<void> => {
+    answers.push(await keep(`answer-${answers.length + 1}.md`, text));
+  };
   return {
     answers,
-    gateway: {
+    add,
+    gateway: (inner) => ({
       id: inner.id,
       async generate(request, options) {
         const answer = await inner.generate(request, options);
-        answers.push(await keep(`answer-${answers.length + 1}.md`, answer.text));
+        await add(answer.text);
         return answer;
       },
-    },
+    }),
     async finish({ artifacts, codegen }, language) {
       const taken = new Set(artifacts.map(({ path }) => join(folder, path)));
       for (const [index, { path, text }] of answers.entries()) {

@@ -41,7 +41,7 @@ export async function submitJob(
   try {
     // The failure is thrown below, after the events; until then it must not count as unhandled.
     stream.result.catch(() => undefined);
-    for await (const event of stream) await show(context, job, event, live);
+    for await (const event of stream) await showEvent(context, job, event, live);
     return await stream.result;
   } finally {
     await orchestrator.close();
@@ -49,7 +49,13 @@ export async function submitJob(
   }
 }
 
-async function show({ output, json }: CommandContext, job: CliJob, event: JobEvent, live: LiveOutput): Promise<void> {
+/** Shows an event of a job: its output, and for people its progress. */
+export async function showEvent(
+  { output, json }: CommandContext,
+  job: CliJob,
+  event: JobEvent,
+  live: LiveOutput,
+): Promise<void> {
   if (event.type === 'output') {
     if (live === 'forward') await output.program(event.stream, event.bytes);
     return;

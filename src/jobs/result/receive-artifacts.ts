@@ -42,6 +42,23 @@ function writeFailure(code: string, path: string, cause: unknown): SkillcellErro
   return new SkillcellError('artifact.write-failed', message, { cause });
 }
 
+/**
+ * Writes an artifact below the output folder of its job.
+ *
+ * @returns the omitted file, if it cannot have its name
+ * @throws SkillcellError `artifact.write-failed` for a fault of the folder
+ */
+export async function writeArtifact(folder: string, path: string, bytes: Buffer): Promise<OmittedFile | undefined> {
+  try {
+    await writeBeneath(folder, path, bytes);
+    return undefined;
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'error';
+    if (HOST_FAULTS.has(code)) throw writeFailure(code, path, cause);
+    return { path, reason: `it cannot be written (${code})` };
+  }
+}
+
 /** Creates the collector of one job. `folder` is the output folder; without it the files stay in memory. */
 export function receiveArtifacts(
   limits: JobLimits,
@@ -65,12 +82,9 @@ export function receiveArtifacts(
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (folder === undefined) kept.set(path, buffer);
     else {
-      try {
-        await writeBeneath(folder, path, buffer);
-      } catch (cause) {
-        const code = (cause as NodeJS.ErrnoException).code ?? 'error';
-        if (HOST_FAULTS.has(code)) throw writeFailure(code, path, cause);
-        omitted.push({ path, reason: `it cannot be written (${code})` });
+      const left = await writeArtifact(folder, path, buffer);
+      if (left !== undefined) {
+        omitted.push(left);
         return;
       }
     }

@@ -31,6 +31,10 @@ const listQuery = z.strictObject({
   limit: numberInQuery(1, 100).optional(),
 });
 
+const cancelBody = z
+  .strictObject({ reason: z.string().min(1).max(1_000).optional().meta({ description: 'A text for the result.' }) })
+  .nullish();
+
 /**
  * The row of a job, if the user may see it. The job of another user is as missing as one that does not exist.
  *
@@ -116,10 +120,12 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
 
   app.post(
     '/jobs/:id/cancel',
-    { schema: { tags: ['jobs'], params: idInPath, response: { 202: jobSchema, ...problems } } },
+    {
+      schema: { tags: ['jobs'], params: idInPath, body: cancelBody, response: { 202: jobSchema, ...problems } },
+    },
     async (request, reply) => {
       const row = await jobFor(parts, viewerIn(request), request.params.id);
-      if (!(await queue.cancel(row, 'the user canceled it'))) {
+      if (!(await queue.cancel(row, request.body?.reason ?? 'the user canceled it'))) {
         throw new SkillcellError('resource.read-only', 'Cannot cancel the job: it has ended.');
       }
       return reply.code(202).send(jobOf(await jobFor(parts, viewerIn(request), row.id)));

@@ -8,6 +8,7 @@ import { decodeInput, readInputFile } from '../../terminal/input-file.ts';
 import { jobOptions } from '../../options/job-options.ts';
 import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { explainReference, jobSkills } from '../../options/skills/job-skills.ts';
+import { serviceFromFlags } from '../../options/serving/service-flag.ts';
 import { readStdin } from '../../terminal/read-stdin.ts';
 import { mcpServersFromFlag } from '../../options/flags/mcp-flag.ts';
 import { reportResult } from '../../job/report-result.ts';
@@ -16,12 +17,19 @@ import { usageError } from '../../terminal/usage-error.ts';
 /** `skillcell exec`: runs the code of a file, or of standard input. */
 export async function runExec(context: CommandContext): Promise<number> {
   const { json, arguments: given } = context;
+  const service = serviceFromFlags(context);
   const file = given.operands[0] ?? '-';
   // Standard input may take its time, so everything else is checked before it is read.
   const mcp = await mcpServersFromFlag(context);
   using network = await networkFromFlags(context);
   const options = await jobOptions(context, file === '-');
   const program = await readProgram(context, file);
+  if (service !== undefined) {
+    const { submitToService } = await import('../../job/submit-to-service.ts');
+    const job = { kind: 'exec' as const, ...options, ...program };
+    const result = await submitToService(context, { service, job, live: json ? 'drop' : 'forward' });
+    return await reportResult(context, result, options.output);
+  }
   const skills = await jobSkills(context);
   const { submitJob } = await import('../../job/submit-job.ts');
   try {

@@ -1,10 +1,11 @@
 import { lstatSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
 import { archiveForm } from '../../../contracts/skills/archive-ending.ts';
 import { archiveRefused } from '../../../archives/checks/archive-refused.ts';
 import { leftOutDiagnostics } from '../../../archives/checks/left-out.ts';
-import { packSkill } from '../../../archives/pack-skill.ts';
+import { type PackedSkill, packSkill } from '../../../archives/pack-skill.ts';
 import { readSkillFolder, type SkillFolderFiles } from '../../../archives/read-skill-folder.ts';
 import { writeNewFile } from '../../../durable/write-new-file.ts';
 import { SKILL_FILE } from '../../../skills/load/files/skill-file-name.ts';
@@ -26,15 +27,31 @@ export async function runPack(context: CommandContext): Promise<number> {
   const place = newPlace(flagValue(given, 'output') ?? `${name}.skill`, io, mayBeArchive);
   if (archiveForm(place.name) !== 'zip') throw usageError('--output', 'it must end in .zip or .skill', place.shown);
   try {
-    const { tree: all, diagnostics } = filesOf(folder, shown);
-    const isOwn = (path: string): boolean => isPackedBefore(path) || join(folder, path) === place.path;
-    const { archive, tree, leftOut } = await packSkill(name, all, { store: given.flags.has('store'), isOwn });
+    const packed = await packFolder(folder, shown, { store: given.flags.has('store'), own: place.path });
+    const { archive, tree, diagnostics: found } = packed;
     await writeUnlessAborted(place, archive, interruption.signal);
-    const found = [...diagnostics, ...leftOutDiagnostics(leftOut)];
     return await reportArchive(context, { file: place.shown, bytes: archive.length }, tree, found);
   } catch (error) {
     throw archiveRefused(error, JSON.stringify(shown), 'pack the skill');
   }
+}
+
+/**
+ * Packs the folder of a skill.
+ *
+ * @param shown the path as it was given, for messages
+ * @param own path of the archive that is written, which is not part of the skill
+ * @throws SkillcellError `file.unreadable`; ArchiveRefusal if the archive would be refused
+ */
+export async function packFolder(
+  folder: string,
+  shown: string,
+  { store, own }: { store: boolean; own?: string },
+): Promise<Pick<PackedSkill, 'archive' | 'tree'> & { diagnostics: Diagnostic[] }> {
+  const { tree: all, diagnostics } = filesOf(folder, shown);
+  const isOwn = (path: string): boolean => isPackedBefore(path) || join(folder, path) === own;
+  const { archive, tree, leftOut } = await packSkill(basename(folder), all, { store, isOwn });
+  return { archive, tree, diagnostics: [...diagnostics, ...leftOutDiagnostics(leftOut)] };
 }
 
 /** An existing archive stays in place if it has the same bytes. */

@@ -147,6 +147,14 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   JSON_FLAG,
 ];
 
+/** Runs the job at a service. */
+export const AT_SERVICE_FLAG: FlagSpecification = {
+  name: 'server',
+  value: 'URL',
+  summary:
+    'run the job at this service, with the token in SKILLCELL_TOKEN; it decides runner, skills, tools and network',
+};
+
 const ROOT_FLAG: FlagSpecification = {
   name: 'root',
   value: 'DIR',
