@@ -120,6 +120,17 @@ describe('a hostile request', () => {
     expect(JSON.parse(answer)).toMatchObject({ status: 413, code: 'request.too-large' });
   });
 
+  it('with a form that is cut off is refused, wherever it ends', async () => {
+    const whole = '--b\r\ncontent-disposition: form-data; name="files/a"; filename="a"\r\n\r\nxxxx\r\n--b--\r\n';
+    for (let length = 1; length < whole.length - 4; length += 7) {
+      for (const path of ['/jobs', '/skills/upload']) {
+        const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+        const answer = await scene.call(path, { body: whole.slice(0, length), headers });
+        expect([path, length, answer.status, answer.json.code]).toEqual([path, length, 400, 'request.invalid']);
+      }
+    }
+  });
+
   it('with another part in a form is refused', async () => {
     const form = new FormData();
     form.set('job', JSON.stringify({ kind: 'exec', code: '1' }));

@@ -3,6 +3,7 @@ import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { syncFolder } from '../../durable/durable-file.ts';
+import { diskFault } from './disk-fault.ts';
 import type { JobFiles, JobInput } from './job-files.ts';
 
 /** The files of jobs in folders of one host: `FOLDER/<id>/`. */
@@ -37,6 +38,8 @@ async function writeInput(path: string, { bytes, executable }: JobInput): Promis
   try {
     await file.writeFile(bytes);
     await file.sync();
+  } catch (error) {
+    throw diskFault(error);
   } finally {
     await file.close();
   }

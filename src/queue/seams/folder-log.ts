@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { diskFault } from './disk-fault.ts';
 import type { JobFiles } from './job-files.ts';
 import type { JobLog, LoggedEvent } from './job-log.ts';
 import { createTurns } from './turns.ts';
@@ -74,7 +75,14 @@ function openLogs(files: Pick<JobFiles, 'path'>): OpenLogs {
     return known;
   };
   return {
-    write: (id, bytes) => inTurn(id, async () => (await handleOf(id)).writeFile(bytes)),
+    write: (id, bytes) =>
+      inTurn(id, async () => {
+        try {
+          await (await handleOf(id)).writeFile(bytes);
+        } catch (error) {
+          throw diskFault(error);
+        }
+      }),
     truncateTorn: (id) =>
       inTurn(id, async () => {
         if (handles.has(id)) return;

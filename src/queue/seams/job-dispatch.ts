@@ -6,7 +6,7 @@ export interface JobWork {
   cancel(id: string, reason: string): void;
 }
 
-/** Tells the hosts which jobs wait, and which are to be canceled. The rows of the database decide what is done. */
+/** Tells the hosts about waiting jobs, and about jobs to cancel. The rows of the database decide. */
 export interface JobDispatch {
   /** A job waits. */
   enqueue(id: string): void;

@@ -13,7 +13,7 @@ const artifactParams = z.strictObject({ id: z.string().max(100), '*': z.string()
 const artifactSchema = z
   .looseObject({ path: z.string(), bytes: z.int(), sha256: z.string(), mediaType: z.string() })
   .meta({ id: 'Artifact' });
-/** What a sandbox has written: nothing runs in the origin of the console, whatever its type is. */
+/** Headers of bytes from a sandbox: no script in them runs in the origin of the console. */
 const UNTRUSTED = {
   'content-security-policy': "sandbox; default-src 'none'",
   'x-content-type-options': 'nosniff',

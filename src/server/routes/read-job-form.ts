@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobInput } from '../../queue/seams/job-files.ts';
-import { formParts } from '../http/form-parts.ts';
+import { readForm } from '../http/read-form.ts';
 import { parseJson } from '../http/parse-json.ts';
 import { RequestRefused } from '../http/problem.ts';
 
@@ -27,16 +27,16 @@ export async function readJobForm(request: FastifyRequest): Promise<void> {
   let job: unknown;
   let bytes = 0;
   try {
-    for await (const part of formParts(request)) {
+    await readForm(request, async (part) => {
       if (part.type === 'field') {
         if (part.fieldname !== 'job' || job !== undefined) throw unknownPart(part.fieldname);
         // A part of the type JSON is parsed already.
         job = parseJson(typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
-        continue;
+        return;
       }
       if (part.fieldname === 'job' && job === undefined) {
         job = parseJson((await part.toBuffer()).toString('utf8'));
-        continue;
+        return;
       }
       const destination = part.fieldname.slice(FILE_PREFIX.length);
       if (!part.fieldname.startsWith(FILE_PREFIX) || destination === '') throw unknownPart(part.fieldname);
@@ -51,7 +51,7 @@ export async function readJobForm(request: FastifyRequest): Promise<void> {
         pieces.push(piece);
       }
       uploads.push({ destination, bytes: Buffer.concat(pieces), executable: false });
-    }
+    });
   } finally {
     heldBytes -= bytes;
   }

@@ -1,7 +1,8 @@
+import type { Multipart } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { NAME_SCHEMA, NAMESPACE_SCHEMA } from '../../registry/kinds/kind-schemas.ts';
-import { formParts } from '../http/form-parts.ts';
+import { readForm } from '../http/read-form.ts';
 import { RequestRefused } from '../http/problem.ts';
 
 /** Bytes of an archive. */
@@ -25,12 +26,14 @@ export async function readUploadForm(request: FastifyRequest): Promise<UploadFor
   if (!request.isMultipart())
     throw new RequestRefused('request.media-type', 'Cannot take the archive: it must be a form with the part "file".');
   const fields: Record<string, unknown> = {};
-  let archive: Pick<UploadForm, 'bytes' | 'file'> | undefined;
-  for await (const part of formParts(request, { fileSize: ARCHIVE_BYTES, files: 1, fields: 2 })) {
+  const archives: Pick<UploadForm, 'bytes' | 'file'>[] = [];
+  const take = async (part: Multipart): Promise<void> => {
     if (part.type === 'field') fields[part.fieldname] = part.value;
-    else if (part.fieldname === 'file') archive = { bytes: await part.toBuffer(), file: part.filename };
+    else if (part.fieldname === 'file') archives.push({ bytes: await part.toBuffer(), file: part.filename });
     else throw invalid(part.fieldname, 'a form of a skill has the parts file, name and namespace');
-  }
+  };
+  await readForm(request, take, { fileSize: ARCHIVE_BYTES, files: 1, fields: 2 });
+  const [archive] = archives;
   if (archive === undefined) throw invalid('file', 'the part is missing');
   const checked = FIELDS.safeParse(fields);
   if (checked.success) return { ...archive, ...(checked.data as Pick<UploadForm, 'name' | 'namespace'>) };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Referrer } from '../../registry/kinds/references.ts';
 import type { KindForm } from '../../registry/kinds/kind-object.ts';
 import type { SkillVersion } from '../../registry/skills/skill-versions.ts';
-import type { UploadResult } from '../../registry/skills/upload-skill.ts';
+import type { SkillForm, UploadResult } from '../../registry/skills/upload-skill.ts';
 import { type Problem } from '../http/problem.ts';
 import { kindFormSchema } from './kinds.ts';
 import { problemFields } from './common.ts';
@@ -63,16 +63,7 @@ export const referencedSchema: z.ZodType<ReferencedProblem> = z
   .meta({ id: 'ReferencedProblem' }) as unknown as z.ZodType<ReferencedProblem>;
 
 /** The fields of a public skill without an archive. */
-export const skillFieldsSchema: z.ZodType<{
-  name: string;
-  description: string;
-  prompt: string;
-  displayName?: string | undefined;
-  version?: string | undefined;
-  author?: string | undefined;
-  tags?: string[] | undefined;
-  bindShells?: string[] | undefined;
-}> = z.strictObject({
+export const skillFieldsSchema: z.ZodType<SkillForm> = z.strictObject({
   name: z.string().min(1).max(100),
   description: z.string().min(1).max(10_000),
   prompt: z.string().min(1).max(500_000),

@@ -1,6 +1,5 @@
 import { skillSource } from '../../../jobs/request/skill-source.ts';
 import { once } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
 import { DEFAULT_CONSUMER } from '../../../contracts/jobs/job.ts';
 import { DEFAULT_LIMITS, type JobLimits } from '../../../contracts/jobs/limits.ts';
 import type { McpHost } from '../../../mcp/server/create-mcp-host.ts';
@@ -14,6 +13,7 @@ import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { followedSkills } from '../../options/skills/job-skills.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
+import { keepSmall } from '../../options/serving/keep-small.ts';
 import { poolFromFlags } from '../../options/serving/pool-flag.ts';
 import { packageVersion } from '../../../contracts/package-root.ts';
 
@@ -76,14 +76,6 @@ export async function runMcp(context: CommandContext): Promise<number> {
     settleUrgent();
   }
   return 0;
-}
-
-/**
- * Without this flag, a long-lived process grows by hundreds of MiB of garbage before V8 collects it, whenever a client sends much.
- * Jobs run in processes of their own and are not slower for it.
- */
-function keepSmall(): void {
-  setFlagsFromString('--optimize-for-size');
 }
 
 /** Resolves when the client is gone, or the command is interrupted. */

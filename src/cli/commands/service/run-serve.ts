@@ -14,6 +14,7 @@ import { type CommandContext, flagValue, flagValues } from '../../options/flags/
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
+import { keepSmall } from '../../options/serving/keep-small.ts';
 import { poolFromFlags } from '../../options/serving/pool-flag.ts';
 import { jobOptions } from '../../options/job-options.ts';
 import { followedSkills } from '../../options/skills/job-skills.ts';
@@ -33,6 +34,7 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 export async function runServe(context: CommandContext): Promise<number> {
   const { io, output, interruption, json } = context;
   const flags = serviceFlags(context);
+  keepSmall();
   const { runner = 'auto', isolation, limits = {}, tools = [] } = await jobOptions(context, true);
   const level = isolation === undefined ? {} : { isolation };
   const model = await modelFromFlags(context, 'optional');
