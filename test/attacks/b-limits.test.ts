@@ -206,6 +206,25 @@ time.sleep(60)`;
 
 attack(
   'B06',
+  'is reported as out of memory if it stops its supervisor, which then reports nothing',
+  { levels: ['none'], needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const code = `
+import os, signal, subprocess, sys, time
+os.kill(os.getppid(), signal.SIGSTOP)
+if len(sys.argv) > 1: subprocess.run([sys.executable, '-c', ${JSON.stringify(MEMORY)}, '600'])
+time.sleep(60)`;
+    const limits = { ...SMALL, jobTimeoutMs: 15_000, graceMs: 200 };
+    expect(await job({ code, limits: { ...limits, jobTimeoutMs: 1_000 } })).toMatchObject({ outcome: 'timeout' });
+    const result = await job({ code, args: ['fill'], limits });
+    expect(result.outcome).toBe('out_of_memory');
+    expect(result.diagnostics.map((row) => row.code)).toContain('sandbox.ended');
+    evidence('out_of_memory by the counters of the group; timeout without the child');
+  },
+);
+
+attack(
+  'B06',
   'cannot get its supervisor killed by keeping every other process smaller',
   { levels: BOTH, needs: ['cgroups'] },
   async ({ job, evidence }) => {
@@ -222,7 +241,7 @@ for _ in range(40):
         os._exit(0)
 time.sleep(2)`;
     expect((await plainly('python', code)).code).toBe(0);
-    const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 6_000 } });
+    const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 20_000 } });
     expect(result.outcome).toBe('out_of_memory');
     evidence(`out_of_memory; ${result.diagnostics.map((row) => row.code).join(', ') || 'the supervisor lived'}`);
   },

@@ -25,14 +25,14 @@ export async function settleResult(
     await takeArtifacts(artifacts);
     return ended.result;
   }
-  if (ended.kind === 'closed') {
+  // The silence may come from a lost engine and not from the program: killing the sandbox tells the difference.
+  if (ended.kind === 'overdue' && canceledFor !== 'canceled') await session.sandbox.kill('it is overdue');
+  if (ended.kind === 'closed' || canceledFor === 'timeout') {
     const exit = await session.sandbox.exited;
     const oomKills = session.sandbox.usage?.().oomKills ?? 0;
     if (exit.oom === true || oomKills > 0) return without('out_of_memory');
-    if (canceledFor === undefined) throw lost(session, ended.error);
+    if (canceledFor === undefined) throw lost(session, ended.kind === 'closed' ? ended.error : undefined);
   }
-  // The silence may come from a lost engine and not from the program: killing the sandbox tells the difference.
-  if (ended.kind === 'overdue' && canceledFor !== 'canceled') await session.sandbox.kill('it is overdue');
   if (canceledFor === 'calls' || canceledFor === 'network') return without('limit', canceledFor);
   return without(canceledFor === 'timeout' ? 'timeout' : 'canceled');
 }

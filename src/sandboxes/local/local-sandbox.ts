@@ -10,6 +10,10 @@ import type { ControlGroup } from './control-group.ts';
 
 /** Kept bytes of the stderr of the sandbox's own programs. */
 const COMPLAINT_BYTES = 4_096;
+/** Time for the entry at level none to end its processes, and then itself: without a control group, nothing else can end them. */
+const ENTRY_END_MS = 2_500;
+/** The same with a control group. An interrupted command exits soon after a kill, and must not leave a stopped entry. */
+const ENTRY_END_IN_GROUP_MS = 250;
 
 /** The parts of a started local sandbox. */
 export interface LocalSandboxParts {
@@ -72,12 +76,16 @@ export function localSandbox(parts: LocalSandboxParts): Sandbox {
       ref();
       if (isolation === 'none') {
         // At the end of its channel, the entry ends all processes that it started, and then itself. It must be the last: if this process is killed in
-        // the meantime, only the entry can end the others. If the entry does not answer, one pass over the group ends all of them.
+        // the meantime, only the entry can end the others. User code may have stopped it. If it does not answer, one pass over the group ends all.
+        child.kill('SIGCONT');
         channel.destroy();
-        const timer = setTimeout(() => {
-          group?.kill();
-          child.kill('SIGKILL');
-        }, 2_500);
+        const timer = setTimeout(
+          () => {
+            group?.kill();
+            child.kill('SIGKILL');
+          },
+          group === null ? ENTRY_END_MS : ENTRY_END_IN_GROUP_MS,
+        );
         await exited;
         clearTimeout(timer);
       } else {

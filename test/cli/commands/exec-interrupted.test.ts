@@ -59,6 +59,18 @@ describe('an interrupted skillcell exec', () => {
     },
   );
 
+  it('leaves no supervisor that the program has stopped', async (context) => {
+    requireLevel(context, 'none');
+    const stops = ['process.kill(process.ppid, "SIGSTOP");', ...LOOP.slice(1)];
+    const child = spawnCli(['exec', write('stops.mjs', ...stops), '--isolation', 'none'], { cwd: folder.path });
+    const stopped = (pid: number): boolean => /^State:\sT/m.test(read(pid, 'status'));
+    await until(() => descendantsOf(child.pid!).some(stopped), 'the stop of the supervisor');
+    const processes = descendantsOf(child.pid!);
+    child.kill('SIGTERM');
+    expect(await once(child, 'close')).toEqual([143, null]);
+    await until(() => !processes.some(isAlive), 'the end of all processes');
+  });
+
   it('prints the result of the canceled job with --json', async () => {
     const token = `loop-${process.pid}`;
     const file = write('loop.mjs', `process.title = '${token}';`, LOOP.at(-1)!);
