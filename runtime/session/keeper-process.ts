@@ -98,13 +98,13 @@ function start(around: JobSurroundings, session: SessionSurroundings): Running {
   });
   const running: Running = { executor, operations: new Map(), hasEnded: false };
   const { link } = executor;
-  const end = (): void => {
+  const end = (how: string): void => {
     if (running.hasEnded) return;
     running.hasEnded = true;
     letGo(executor);
-    for (const operation of running.operations.values()) operation.lose(ENDED);
+    for (const operation of running.operations.values()) operation.lose(`${ENDED} (${how})`);
   };
-  void executor.ended.then(end);
+  void executor.ended.then(({ signal, code }) => end(signal ?? `code ${code ?? 'unknown'}`));
   executor.stdout.resume();
   executor.stderr.resume();
   link.onFault = end;
@@ -114,7 +114,7 @@ function start(around: JobSurroundings, session: SessionSurroundings): Running {
     const operation = running.operations.get(Math.floor(part / 2));
     if (operation === undefined) return;
     const held = (waiting.get(part) ?? 0) + chunk.length;
-    if (held > KEEPER_WINDOW) return end();
+    if (held > KEEPER_WINDOW) return end('it sent too much at once');
     waiting.set(part, held);
     void operation.takeBytes(part % 2, chunk).then(() => {
       const left = (waiting.get(part) ?? 0) - chunk.length;

@@ -86,6 +86,11 @@ print('filled', size, flush=True)
 
 const SMALL: Partial<JobLimits> = { memoryMib: 128, workspaceMib: 32 };
 
+/** What a failure on a machine of others has to say. */
+function details({ usage, diagnostics, error, exitCode, signal }: JobResult): string {
+  return JSON.stringify({ usage, diagnostics, error, exitCode, signal });
+}
+
 attack(
   'B03',
   'is ended when it takes more memory than it may',
@@ -198,7 +203,7 @@ child = subprocess.Popen([sys.executable, '-c', ${JSON.stringify(MEMORY)}, '600'
 print(child.wait(), flush=True)
 time.sleep(60)`;
     const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 10_000 } });
-    expect(result).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '-9\n' } });
+    expect(result, details(result)).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '-9\n' } });
     expect(result.error).toBeUndefined();
     evidence('out_of_memory, and timeout without the child');
   },
@@ -242,7 +247,7 @@ for _ in range(40):
 time.sleep(2)`;
     expect((await plainly('python', code)).code).toBe(0);
     const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 20_000 } });
-    expect(result.outcome).toBe('out_of_memory');
+    expect(result.outcome, details(result)).toBe('out_of_memory');
     evidence(`out_of_memory; ${result.diagnostics.map((row) => row.code).join(', ') || 'the supervisor lived'}`);
   },
 );
