@@ -1,9 +1,11 @@
 /**
  * Kills hosts at random points and checks from outside that no job is lost or run twice and no leftovers remain: `npm run chaos -- --kills 200
- * [--seed N] [--runner local|docker|both]`.
+ * [--seed N] [--runner local|docker|both]`. With `--service sqlite|postgres|both`, the hosts are `skillcell serve` under load over HTTP.
  */
 import { parseArgs } from 'node:util';
-import { runChaos } from '../test/chaos/referee.ts';
+import { startPostgres } from '../test/fixtures/postgres.ts';
+import { type ChaosReport, runChaos } from '../test/chaos/referee.ts';
+import { runServiceChaos, type ServiceChaosReport } from '../test/chaos/service/service-referee.ts';
 import type { ChaosRunner } from '../test/chaos/host-words.ts';
 import { buildImage } from '../src/sandboxes/docker/build/build-image.ts';
 import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
@@ -11,38 +13,61 @@ import { findImage } from '../src/sandboxes/docker/build/image.ts';
 import { ensureRuntime } from '../src/sandboxes/runtime-bundle.ts';
 
 const RUNNERS = ['local', 'docker', 'both'];
+const DATABASES = ['sqlite', 'postgres', 'both'];
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
-    runner: { type: 'string', default: 'both' },
+    runner: { type: 'string' },
+    service: { type: 'string' },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
-if (!Number.isSafeInteger(kills) || kills < 1 || !Number.isSafeInteger(seed) || !RUNNERS.includes(values.runner)) {
+const { service, runner = 'both' } = values;
+const isUsable = Number.isSafeInteger(kills) && kills > 0 && Number.isSafeInteger(seed) && RUNNERS.includes(runner);
+if (!isUsable || (service !== undefined && (!DATABASES.includes(service) || values.runner !== undefined))) {
   process.stderr.write(
-    'Cannot start: the usage is `npm run chaos -- --kills N [--seed N] [--runner local|docker|both]`.\n',
+    'Cannot start: the usage is `npm run chaos -- --kills N [--seed N] [--runner local|docker|both | --service sqlite|postgres|both]`.\n',
   );
   process.exit(2);
 }
-const runner = values.runner as ChaosRunner;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
-const bundle = await ensureRuntime();
-const engine = runner === 'local' ? undefined : await connectEngine();
-if (engine !== undefined) {
-  try {
-    await findImage(engine, 'slim', bundle.digest);
-  } catch {
-    // The image is missing or has another runtime.
-    await buildImage(engine, { flavor: 'slim', bundle, onProgress: say });
-  }
+if (service === undefined) await killHosts(runner as ChaosRunner);
+else {
+  await ensureRuntime();
+  if (service !== 'postgres') await killServices('sqlite');
+  if (service !== 'sqlite') await killServices('postgres');
 }
 
-say(`runner ${runner}, seed ${seed}`);
-const { folder, ...report } = await runChaos({ kills, seed, runner, bundle, engine, onProgress: say });
-process.stdout.write(`${JSON.stringify({ runner, seed, ...report }, null, 2)}\n`);
-if (report.violations.length > 0) {
-  say(`${report.violations.length} violations; the remaining files are in ${folder}`);
+async function killHosts(runnerOfJobs: ChaosRunner): Promise<void> {
+  const bundle = await ensureRuntime();
+  const engine = runnerOfJobs === 'local' ? undefined : await connectEngine();
+  if (engine !== undefined) {
+    try {
+      await findImage(engine, 'slim', bundle.digest);
+    } catch {
+      // The image is missing or has another runtime.
+      await buildImage(engine, { flavor: 'slim', bundle, onProgress: say });
+    }
+  }
+  say(`runner ${runnerOfJobs}, seed ${seed}`);
+  report(
+    { runner: runnerOfJobs },
+    await runChaos({ kills, seed, runner: runnerOfJobs, bundle, engine, onProgress: say }),
+  );
+}
+
+async function killServices(database: 'sqlite' | 'postgres'): Promise<void> {
+  say(`service with ${database}, seed ${seed}`);
+  await using postgres = database === 'postgres' ? await startPostgres() : undefined;
+  report({ database }, await runServiceChaos({ kills, seed, postgres, onProgress: say }));
+}
+
+/** Prints the result of a run; its folder only with violations. */
+function report(of: object, { folder, ...result }: ChaosReport | ServiceChaosReport): void {
+  process.stdout.write(`${JSON.stringify({ ...of, seed, ...result }, null, 2)}\n`);
+  if (result.violations.length === 0) return;
+  say(`${result.violations.length} violations; the remaining files are in ${folder}`);
   process.exitCode = 1;
 }

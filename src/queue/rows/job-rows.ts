@@ -1,8 +1,8 @@
-import { sql, type Selectable } from 'kysely';
+import { type DeleteQueryBuilder, type DeleteResult, type Selectable, sql } from 'kysely';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { Database } from '../../registry/database/database.ts';
-import type { JobRow } from '../../registry/database/tables.ts';
+import type { JobRow, Tables } from '../../registry/database/tables.ts';
 import { shownWords } from './search-words.ts';
 import type { StoredRequest } from '../request/job-request.ts';
 
@@ -163,11 +163,11 @@ export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: 
     },
     abandoned: () => db.selectFrom('jobs').selectAll().where('state', '=', 'running').execute(),
     async remove(id) {
-      return (await removed(db.deleteFrom('jobs').where('id', '=', id).where('state', '=', 'finished'))).length > 0;
+      return (await removed((jobs) => jobs.where('id', '=', id))).length > 0;
     },
     async removeBefore(time) {
       const old = db.selectFrom('jobs').select('id').where('finished_at', '<', time).limit(100);
-      return await removed(db.deleteFrom('jobs').where('id', 'in', old).where('state', '=', 'finished'));
+      return await removed((jobs) => jobs.where('id', 'in', old));
     },
     async known(ids) {
       if (ids.length === 0) return new Set();
@@ -176,14 +176,21 @@ export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: 
     },
   };
 
-  /** Deletes rows with their words, and returns the ids. */
-  async function removed(query: ReturnType<typeof db.deleteFrom<'jobs'>>): Promise<string[]> {
-    const rows = await query.returning(['id', 'seq']).execute();
-    const seqs = rows.map(({ seq }) => seq);
-    if (seqs.length > 0) await db.deleteFrom('job_words').where('rowid', 'in', seqs).execute();
-    return rows.map(({ id }) => id);
+  /** Deletes finished jobs with their words, and returns the ids. */
+  async function removed(choose: (jobs: JobDeletion) => JobDeletion): Promise<string[]> {
+    return await db.transaction().execute(async (open) => {
+      const rows = await choose(open.deleteFrom('jobs'))
+        .where('state', '=', 'finished')
+        .returning(['id', 'seq'])
+        .execute();
+      const seqs = rows.map(({ seq }) => seq);
+      if (seqs.length > 0) await open.deleteFrom('job_words').where('rowid', 'in', seqs).execute();
+      return rows.map(({ id }) => id);
+    });
   }
 }
+
+type JobDeletion = DeleteQueryBuilder<Tables, 'jobs', DeleteResult>;
 
 function ended(result: JobResult, finishedAt: number): Pick<JobRow, 'state' | 'outcome' | 'finished_at' | 'result'> {
   return { state: 'finished', outcome: result.outcome, finished_at: finishedAt, result: JSON.stringify(result) };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import * as z from 'zod';
-import { isLastEvent } from '../../queue/job-queue.ts';
+import { isLastEvent } from '../../queue/job-ends.ts';
 import { viewerIn } from '../http/authenticate.ts';
 import { RequestRefused } from '../http/problem.ts';
 import { eventsAnswer, idInPath, numberInQuery, problems } from '../schemas/common.ts';

@@ -1,0 +1,130 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import { checkRequest } from '../jobs/request/job-schema.ts';
+import type { JobRow } from '../registry/database/tables.ts';
+import type { JobRequest, StoredRequest } from './request/job-request.ts';
+import { storeRequest } from './request/store-request.ts';
+import type { JobRows, NewJob } from './rows/job-rows.ts';
+import { orchestratorJob } from './run-queued-job.ts';
+import type { JobDispatch } from './seams/job-dispatch.ts';
+import type { JobFiles, JobInput } from './seams/job-files.ts';
+import { createTurns } from './seams/turns.ts';
+
+/** A submitted job. */
+export interface Submission {
+  userId: number;
+  request: JobRequest;
+  /** Further input files, by destination: the parts of a form. */
+  uploads?: readonly ({ destination: string } & JobInput)[];
+  /** The idempotency key. */
+  key?: string | undefined;
+}
+
+/** Parts that accept jobs. */
+export interface JobAcceptanceOptions {
+  files: JobFiles;
+  dispatch: JobDispatch;
+  /** Replaces the names in a request by ids, which mean the same later. */
+  resolve(request: JobRequest, userId: number): Promise<JobRequest>;
+}
+
+/** Takes jobs: their files are on the disk, then their row is in the database, then they are accepted. */
+export interface JobAcceptance {
+  /**
+   * Accepts a job. It is on the disk when this resolves.
+   *
+   * @throws SkillcellError `job.invalid`, `quota.exceeded`, `idempotency.mismatch`, `service.unavailable` during the end of the service
+   */
+  submit(submission: Submission): Promise<{ row: Selectable<JobRow>; isNew: boolean }>;
+  /** Submits the same job anew, with the same files. */
+  rerun(row: Selectable<JobRow>, userId: number): Promise<Selectable<JobRow>>;
+  /** Jobs that have files, and not yet a row. */
+  readonly accepting: ReadonlySet<string>;
+  /** New jobs are refused. */
+  stop(): void;
+}
+
+/** Creates the acceptance of one queue. */
+export function acceptJobs(rows: JobRows, { files, dispatch, resolve }: JobAcceptanceOptions): JobAcceptance {
+  const accepting = new Set<string>();
+  const inTurn = createTurns();
+  let isStopped = false;
+
+  const accept = async (
+    request: StoredRequest,
+    inputs: readonly JobInput[],
+    {
+      userId,
+      key,
+      rerunOf,
+      requestHash,
+    }: Pick<NewJob, 'userId' | 'requestHash'> & { key?: string | undefined; rerunOf?: string },
+  ): Promise<{ row: Selectable<JobRow>; isNew: boolean }> => {
+    if (isStopped) throw ending();
+    const id = randomUUID();
+    checkRequest(orchestratorJob(id, request, files));
+    accepting.add(id);
+    try {
+      await files.create(id, inputs);
+      // One after the other, so that jobs that come at once do not exceed the limit together.
+      const inserted = await inTurn('insert', () =>
+        rows.insert({
+          id,
+          userId,
+          request,
+          requestHash,
+          key: key ?? null,
+          rerunOf: rerunOf ?? null,
+        }),
+      );
+      if (inserted.isNew) dispatch.enqueue(id);
+      else await files.remove(id);
+      return inserted;
+    } catch (error) {
+      // Without an answer of the database, the row may be there: then the job runs, or else a sweep removes its files.
+      if (SkillcellError.isInstance(error) && error.code === 'database.unavailable') dispatch.enqueue(id);
+      else await files.remove(id);
+      throw error;
+    } finally {
+      accepting.delete(id);
+    }
+  };
+
+  return {
+    accepting,
+    async submit({ userId, request, uploads = [], key }) {
+      // The hash is that of the job as the client wrote it.
+      const hashed = hashOf(storeRequest(request, uploads).request);
+      const stored = storeRequest(await resolve(request, userId), uploads);
+      return await accept(stored.request, stored.inputs, { userId, key, requestHash: hashed });
+    },
+    async rerun(row, userId) {
+      const request = JSON.parse(row.request) as StoredRequest;
+      const inputs = await readInputs(files, row.id, request);
+      return (await accept(request, inputs, { userId, rerunOf: row.id, requestHash: row.request_hash })).row;
+    },
+    stop: () => void (isStopped = true),
+  };
+}
+
+function hashOf(request: StoredRequest): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+}
+
+async function readInputs(files: JobFiles, id: string, { files: stored, stdin }: StoredRequest): Promise<JobInput[]> {
+  const inputs: JobInput[] = [];
+  for (let number = 0; number < stored.length + (stdin === null ? 0 : 1); number += 1) {
+    const name = `in/${number}`;
+    const size = await files.size(id, name);
+    if (size === undefined)
+      throw new SkillcellError('file.unreadable', 'Cannot run the job again: its files are gone.');
+    const pieces = await files.read(id, name, { start: 0, end: size }).toArray();
+    inputs.push({ bytes: Buffer.concat(pieces as Buffer[]), executable: stored[number]?.executable ?? false });
+  }
+  return inputs;
+}
+
+function ending(): SkillcellError {
+  return new SkillcellError('service.unavailable', 'Cannot accept the job: the service is ending.');
+}

@@ -1,0 +1,87 @@
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import type { ServedPlace } from './served-host.ts';
+
+/** A row of a job, with times and bodies as they are stored. */
+export interface StoredJob {
+  id: string;
+  seq: number;
+  state: string;
+  outcome: string | null;
+  error_code: string | null;
+  label: string | null;
+  attempt: number;
+  rerun_of: string | null;
+  idempotency_key: string | null;
+  result: string | null;
+}
+
+/** The rows of a service, as its database shows them to another client. */
+export interface StoredRows {
+  jobs: StoredJob[];
+  /** Rows of the search that no job has. */
+  strayWords: number;
+  /** Skills whose present version has no archive. */
+  skillsWithoutArchive: string[];
+}
+
+const JOBS = `select id, seq, state, outcome, error_code, label, attempt, rerun_of, idempotency_key, result from jobs`;
+const STRAY = 'select count(*) as number from job_words where rowid not in (select seq from jobs)';
+const SKILLS = `select name from kinds where kind = 'Skill' and not exists
+  (select 1 from skill_binaries where kind_id = kinds.id and version = kinds.revision)`;
+
+/** Makes a query in a client of its own, apart from the service. */
+export async function query<Row>({ folder, databaseUrl }: ServedPlace, text: string): Promise<Row[]> {
+  if (databaseUrl === undefined) {
+    using database = openSqlite(join(folder, 'skillcell.db'));
+    return database.prepare(text).all() as Row[];
+  }
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
+
+/** Reads the rows. */
+export async function storedRows(place: ServedPlace): Promise<StoredRows> {
+  const jobs = await query<StoredJob>(place, JOBS);
+  const [stray] = await query<{ number: number | string }>(place, STRAY);
+  const skills = await query<{ name: string }>(place, SKILLS);
+  return { jobs, strayWords: Number(stray?.number), skillsWithoutArchive: skills.map(({ name }) => name) };
+}
+
+/** The folders of jobs. */
+export function storedFolders({ folder }: ServedPlace): string[] {
+  return readdirSync(join(folder, 'jobs'));
+}
+
+/** The lines of a job's log; undefined without a log. A last line without its end counts. */
+export function storedEvents({ folder }: ServedPlace, id: string): string[] | undefined {
+  const path = join(folder, 'jobs', id, 'events.jsonl');
+  if (!existsSync(path)) return undefined;
+  const lines = readFileSync(path, 'utf8').split('\n');
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+}
+
+/** Bytes of a file of a job; undefined without it. */
+export function storedBytes({ folder }: ServedPlace, id: string, name: string): Buffer | undefined {
+  const path = join(folder, 'jobs', id, name);
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(path) : undefined;
+}
+
+/** The number of programs that have begun, by the name of their job. */
+export function begunPrograms(marks: string, name: string): number {
+  const path = join(marks, name);
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
+}
+
+function openSqlite(path: string): DatabaseSync & Disposable {
+  const database = new DatabaseSync(path);
+  database.exec('pragma busy_timeout = 5000');
+  return Object.assign(database, { [Symbol.dispose]: () => database.close() });
+}
