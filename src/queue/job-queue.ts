@@ -9,7 +9,7 @@ import { checkRequest } from '../jobs/request/job-schema.ts';
 import { jobResult, lostResult, withReasons } from '../jobs/result/job-result.ts';
 import type { Database } from '../registry/database/database.ts';
 import type { JobRow } from '../registry/database/tables.ts';
-import type { JobRequest, StoredRequest } from './request/job-request.ts';
+import type { JobRequest, ResolvedRequest, StoredRequest } from './request/job-request.ts';
 import { storeRequest } from './request/store-request.ts';
 import { type Attempt, jobRows, type JobRows, type NewJob } from './rows/job-rows.ts';
 import { orchestratorJob, runQueuedJob, type QueuedEnd, type StartJob } from './run-queued-job.ts';
@@ -34,7 +34,7 @@ export interface JobQueueOptions {
   dispatch: JobDispatch;
   start: StartJob;
   /** Replaces the names in a request by ids, which mean the same later. */
-  resolve(request: JobRequest, userId: number): Promise<JobRequest>;
+  resolve(request: JobRequest, userId: number): Promise<ResolvedRequest>;
   /** Most running jobs. */
   concurrency: number;
   /** Most waiting jobs of all users. */
@@ -65,7 +65,7 @@ export interface JobQueue extends AsyncDisposable {
    * @throws SkillcellError `job.invalid`, `quota.exceeded`, `idempotency.mismatch`, `service.unavailable` during the end of the service
    */
   submit(submission: Submission): Promise<{ row: Selectable<JobRow>; isNew: boolean }>;
-  /** Submits the same job anew, with the same files. */
+  /** Submits the same job anew, with the same files and the present skills. */
   rerun(row: Selectable<JobRow>, userId: number): Promise<Selectable<JobRow>>;
   /** Cancels a job. @returns false if it has ended already */
   cancel(row: Selectable<JobRow>, reason: string): Promise<boolean>;
@@ -137,7 +137,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   };
 
   /** The skills of a user are in the database, too. */
-  const start: StartJob = (job, userId) => persistently(async () => options.start(job, userId));
+  const start: StartJob = (...given) => persistently(async () => options.start(...given));
 
   const run = async (row: Selectable<JobRow>): Promise<void> => {
     const { id, user_id: userId, attempt } = row;
@@ -229,13 +229,21 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     async submit({ userId, request, uploads = [], key }) {
       // The hash is that of the job as the client wrote it.
       const hashed = hashOf(storeRequest(request, uploads).request);
-      const stored = storeRequest(await options.resolve(request, userId), uploads);
+      const resolved = await options.resolve(request, userId).catch(async (error: unknown) => {
+        // A repeated request gets its job, also if a name in it means nothing any more.
+        const row = key === undefined ? undefined : await rows.withKey(userId, key, hashed);
+        if (row === undefined) throw error;
+        return { row, isNew: false };
+      });
+      if ('row' in resolved) return resolved;
+      const stored = storeRequest(resolved, uploads);
       return await accept(stored.request, stored.inputs, { userId, key, requestHash: hashed });
     },
     async rerun(row, userId) {
       const request = JSON.parse(row.request) as StoredRequest;
       const inputs = await readInputs(files, row.id, request);
-      return (await accept(request, inputs, { userId, rerunOf: row.id, requestHash: row.request_hash })).row;
+      const again = { ...request, job: await options.resolve(request.job, userId) };
+      return (await accept(again, inputs, { userId, rerunOf: row.id, requestHash: row.request_hash })).row;
     },
     async cancel(row, reason) {
       const { id, kind } = row;
