@@ -5,8 +5,8 @@ import type { ServiceClient } from './service-client.ts';
 
 /** Options of {@link loadSkillTool}. */
 export interface LoadSkillToolOptions {
-  /** Id of a team: only skills that it may load are given. @default own skills, then public ones */
-  team?: number;
+  /** A team, by id, name or `namespace/name`: only its skills are given. @default own skills, then public ones */
+  team?: number | string;
 }
 
 const inputSchema = z.strictObject({

@@ -23,10 +23,19 @@ export interface ServiceJobLabel {
   label?: string;
 }
 
+/** A field of codegen jobs at the service. */
+export interface ServiceJobTeam {
+  /**
+   * A team: its id, its name, or `namespace/name`. The job has the skills of the team, a model chooses among them first (`select`), and its
+   * program may load further ones by `load_skill`.
+   */
+  team?: number | string;
+}
+
 /** A job for the service. */
 export type ServiceJob =
   | ({ kind: 'exec' } & ExecOptions & ServiceJobLabel)
-  | ({ kind: 'codegen' } & CodegenOptions & ServiceJobLabel)
+  | ({ kind: 'codegen' } & CodegenOptions & ServiceJobLabel & ServiceJobTeam)
   | ({ kind: 'script' } & ScriptOptions & ServiceJobLabel);
 
 /**
@@ -41,7 +50,7 @@ export interface ServiceClient extends AsyncDisposable {
    */
   exec(options: ExecOptions & ServiceJobLabel): Promise<JobResult>;
   /** Asks the model of the service for code and runs it. @throws SkillcellError as `exec` */
-  codegen(options: CodegenOptions & ServiceJobLabel): Promise<JobResult>;
+  codegen(options: CodegenOptions & ServiceJobLabel & ServiceJobTeam): Promise<JobResult>;
   /** Runs a script of a skill of the service. @throws SkillcellError as `exec` */
   script(options: ScriptOptions & ServiceJobLabel): Promise<JobResult>;
   /**
@@ -55,7 +64,7 @@ export interface ServiceClient extends AsyncDisposable {
   readArtifact(result: Pick<JobResult, 'jobId'>, path: string): Promise<Buffer>;
   readArtifact(result: Pick<JobResult, 'jobId'>, path: string, encoding: 'utf8'): Promise<string>;
   /** The prompt of a skill: own before public, or of a team. @throws SkillcellError `resource.not-found` */
-  invokeSkill(name: string, options?: { team?: number; signal?: AbortSignal }): Promise<string>;
+  invokeSkill(name: string, options?: { team?: number | string; signal?: AbortSignal }): Promise<string>;
   /** Cancels the waiting and running jobs of this client. Idempotent. */
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { prepareInputFiles, readInputFiles } from '../jobs/prepare/input-files.t
 import { type CheckedRequest, checkRequest } from '../jobs/request/job-schema.ts';
 import type { TarFile } from '../protocol/files/tar.ts';
 import type { JobRequest, RequestContent } from '../queue/request/job-request.ts';
-import type { ServiceJob } from './service-client.ts';
+import type { ServiceJob, ServiceJobTeam } from './service-client.ts';
 
 /** A job as it is sent. */
 export interface WireJob {
@@ -28,7 +28,7 @@ const REFUSED = ['jobId', 'network', 'packages', 'secrets', 'context'] as const;
  *
  * @throws SkillcellError `job.invalid`, `options.invalid` for a field that the service cannot take, `file.unreadable`
  */
-export async function wireJob({ label, ...given }: ServiceJob): Promise<WireJob> {
+export async function wireJob({ label, team, ...given }: ServiceJob & ServiceJobTeam): Promise<WireJob> {
   const request = checkRequest(given);
   refuseFields(request);
   const {
@@ -43,7 +43,8 @@ export async function wireJob({ label, ...given }: ServiceJob): Promise<WireJob>
   };
   const limits = { ...DEFAULT_LIMITS, ...request.limits };
   const { inputs, diagnostics } = await readFiles(files, limits);
-  const job = { ...rest, ...(label === undefined ? {} : { label }) } as JobRequest;
+  const atService = { ...(label === undefined ? {} : { label }), ...(team === undefined ? {} : { team }) };
+  const job = { ...rest, ...atService } as JobRequest;
   if (stdin !== undefined && job.kind !== 'script') job.stdin = await standardInput(stdin, limits);
   const asForm = inputs.reduce((sum, { bytes }) => sum + bytes.length, 0) > FORM_BYTES;
   // A part of a form has no mode, so that executable files stay in the job.

@@ -18,12 +18,12 @@ import type { JobHost } from './run/job-host.ts';
 import { openJobJournal, type JobJournal } from './journal/job-journal.ts';
 import { createJobQueue } from './supply/job-queue.ts';
 import { invalid, type JobRequest } from './request/job-schema.ts';
-import type { JobStream, Orchestrator, OrchestratorOptions } from './orchestrator.ts';
+import type { JobStream, JobStreamOptions, Orchestrator, OrchestratorOptions } from './orchestrator.ts';
 import { checkJobNetwork } from './network/job-network.ts';
 import { NETWORK_PORT, type NetworkPort } from './network/network-port.ts';
 import { readSettings, type OrchestratorSettings } from './request/orchestrator-settings.ts';
 import { startRegularSweep } from './regular-sweep.ts';
-import { type SkillSource, skillSource } from './request/skill-source.ts';
+import { skillSource } from './request/skill-source.ts';
 import { createSandboxSupply } from './supply/sandbox-supply.ts';
 import { createSkillCode } from './skill-code/create-skill-code.ts';
 import { bringsCode } from './prepare/skill-tools.ts';
@@ -66,13 +66,17 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     if (closing !== undefined) throw closed(action);
   };
 
-  const run = async (request: JobRequest, events?: EventStream, source?: SkillSource): Promise<JobResult> => {
+  const run = async (
+    request: JobRequest,
+    events?: EventStream,
+    { skills, skillTools }: JobStreamOptions = {},
+  ): Promise<JobResult> => {
     const check = (): void => {
       requireOpen('accept the job');
       // Sessions have their own method, which also creates their runs.
       if (request.kind === 'session') throw invalid('kind must be exec, codegen or script, got "session"');
     };
-    const result = acceptJob(host, request, events, { check, source });
+    const result = acceptJob(host, request, events, { check, source: skills && skillSource(skills), skillTools });
     jobs.add(result);
     return result;
   };
@@ -101,8 +105,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     codegen: (given) => run({ ...given, kind: 'codegen' }),
     generate: generate as Orchestrator['generate'],
     script: (given) => run({ ...given, kind: 'script' }),
-    stream: (given, { skills } = {}) =>
-      streamJob(given, (request, events) => run(request, events, skills && skillSource(skills))),
+    stream: (given, options) => streamJob(given, (request, events) => run(request, events, options)),
     async session(given = {}) {
       const { openSession } = await import('./session/open-session.ts');
       return await openSession(host, given, { onJob: jobs.add, check: () => requireOpen('open the session') });

@@ -115,6 +115,11 @@ export interface JobStream extends AsyncIterable<JobEvent> {
 export interface JobStreamOptions {
   /** Skills of this job. @default the skills of the orchestrator */
   skills?: SkillsSubsystem | SkillLibrary | undefined;
+  /**
+   * Whether the program has the tool `load_skill({ skill_name })` and all tools that the skills of the job bring, beside its `tools`. For
+   * `exec` and `codegen` in languages that can call tools. @default false
+   */
+  skillTools?: boolean | undefined;
 }
 
 /** Accepts jobs, runs them in sandboxes, and gives each job exactly one result. */

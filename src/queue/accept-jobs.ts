@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { checkRequest } from '../jobs/request/job-schema.ts';
 import type { JobRow } from '../registry/database/tables.ts';
-import type { JobRequest, StoredRequest } from './request/job-request.ts';
+import type { JobRequest, ResolvedRequest, StoredRequest } from './request/job-request.ts';
 import { storeRequest } from './request/store-request.ts';
 import type { JobRows, NewJob } from './rows/job-rows.ts';
 import { orchestratorJob } from './run-queued-job.ts';
@@ -26,7 +26,7 @@ export interface JobAcceptanceOptions {
   files: JobFiles;
   dispatch: JobDispatch;
   /** Replaces the names in a request by ids, which mean the same later. */
-  resolve(request: JobRequest, userId: number): Promise<JobRequest>;
+  resolve(request: JobRequest, userId: number): Promise<ResolvedRequest>;
 }
 
 /** Takes jobs: their files are on the disk, then their row is in the database, then they are accepted. */
@@ -37,7 +37,7 @@ export interface JobAcceptance {
    * @throws SkillcellError `job.invalid`, `quota.exceeded`, `idempotency.mismatch`, `service.unavailable` during the end of the service
    */
   submit(submission: Submission): Promise<{ row: Selectable<JobRow>; isNew: boolean }>;
-  /** Submits the same job anew, with the same files. */
+  /** Submits the same job anew, with the same files and the present skills. */
   rerun(row: Selectable<JobRow>, userId: number): Promise<Selectable<JobRow>>;
   /** Jobs that have files, and not yet a row. */
   readonly accepting: ReadonlySet<string>;
@@ -96,13 +96,21 @@ export function acceptJobs(rows: JobRows, { files, dispatch, resolve }: JobAccep
     async submit({ userId, request, uploads = [], key }) {
       // The hash is that of the job as the client wrote it.
       const hashed = hashOf(storeRequest(request, uploads).request);
-      const stored = storeRequest(await resolve(request, userId), uploads);
+      const resolved = await resolve(request, userId).catch(async (error: unknown) => {
+        // A repeated request gets its job, also if a name in it means nothing any more.
+        const row = key === undefined ? undefined : await rows.withKey(userId, key, hashed);
+        if (row === undefined) throw error;
+        return { row, isNew: false };
+      });
+      if ('row' in resolved) return resolved;
+      const stored = storeRequest(resolved, uploads);
       return await accept(stored.request, stored.inputs, { userId, key, requestHash: hashed });
     },
     async rerun(row, userId) {
       const request = JSON.parse(row.request) as StoredRequest;
       const inputs = await readInputs(files, row.id, request);
-      return (await accept(request, inputs, { userId, rerunOf: row.id, requestHash: row.request_hash })).row;
+      const again = { ...request, job: await resolve(request.job, userId) };
+      return (await accept(again, inputs, { userId, rerunOf: row.id, requestHash: row.request_hash })).row;
     },
     stop: () => void (isStopped = true),
   };

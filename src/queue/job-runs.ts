@@ -53,7 +53,7 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
   };
 
   /** The skills of a user are in the database, too. */
-  const start: StartJob = (job, userId) => persistently(async () => options.start(job, userId));
+  const start: StartJob = (...given) => persistently(async () => options.start(...given));
 
   const run = async (row: Selectable<JobRow>): Promise<void> => {
     const { id, user_id: userId, attempt } = row;

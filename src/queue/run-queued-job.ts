@@ -12,8 +12,16 @@ import type { JobLog } from './seams/job-log.ts';
 import type { StoredRequest } from './request/job-request.ts';
 import { writeEvents } from './log-events.ts';
 
+/** The part of the registry that a job uses. */
+export interface JobView {
+  /** Id of the team whose skills it has; undefined for all skills of the user. */
+  team: number | undefined;
+  /** The last version of a skill that it may have; undefined for the present ones. */
+  skillsUpTo: number | undefined;
+}
+
 /** Starts a job of the orchestrator. */
-export type StartJob = (job: OrchestratorJob, userId: number) => JobStream | Promise<JobStream>;
+export type StartJob = (job: OrchestratorJob, userId: number, view: JobView) => JobStream | Promise<JobStream>;
 
 /** One attempt of a stored job. */
 export interface QueuedAttempt {
@@ -41,7 +49,7 @@ export async function runQueuedJob(
   const events = writeEvents(log, id);
   const output = await openOutput(files, id);
   try {
-    const job = await start({ ...orchestratorJob(id, request, files), signal }, userId);
+    const job = await start({ ...orchestratorJob(id, request, files), signal }, userId, viewOf(request));
     for await (const event of job) {
       if (event.type === 'finished' || event.type === 'faulted') continue;
       if (event.type === 'run') await output.begin();
@@ -62,13 +70,18 @@ export async function runQueuedJob(
   }
 }
 
+function viewOf({ job }: StoredRequest): JobView {
+  const team = job.kind === 'codegen' ? job.team : undefined;
+  return { team: typeof team === 'number' ? team : undefined, skillsUpTo: job.skillsUpTo };
+}
+
 /** The job as the orchestrator takes it: its files and its artifacts lie in the job's folder. */
 export function orchestratorJob(
   id: string,
   { job, files, stdin }: StoredRequest,
   paths: Pick<JobFiles, 'path'>,
 ): OrchestratorJob {
-  const { label: _label, files: _files, ...rest } = job;
+  const { label: _label, files: _files, team: _team, skillsUpTo: _upTo, ...rest } = { team: undefined, ...job };
   const inputs: InputFile[] = files.map(({ destination }, number) => ({
     destination,
     source: paths.path(id, `in/${number}`),

@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { makeFolders } from '../durable/make-folders.ts';
-import type { JobStream } from '../jobs/orchestrator.ts';
+import type { JobStream, JobStreamOptions } from '../jobs/orchestrator.ts';
 import type { JobRequest } from '../jobs/request/job-schema.ts';
-import type { SkillLibrary } from '../library/snapshot/skill-library.ts';
 import { syncPackageSkills } from '../registry/skills/sync-package-skills.ts';
 import { openUserSkills } from './user-skills.ts';
 import { openJobQueue, type JobQueueOptions } from '../queue/job-queue.ts';
@@ -29,8 +28,8 @@ export interface ServiceOptions
   host: string;
   /** 0 for a free port. */
   port: number;
-  /** Starts a job of the orchestrator, with the skills of its user. */
-  start(job: JobRequest, skills: SkillLibrary): JobStream;
+  /** Starts a job of the orchestrator, with the skills of its user or of its team. */
+  start(job: JobRequest, options: JobStreamOptions): JobStream;
   logger: Logger;
 }
 
@@ -58,8 +57,18 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const adminToken = await createFirstAdmin(database.db, folder, now());
   await syncPackageSkills(database.db, now());
   const userSkills = opened.use(openUserSkills(database, folder));
-  const start: StartJob = async (job, userId) => options.start(job, await userSkills.of(userId));
-  const resolve = userSkills.withFullIds;
+  const start: StartJob = async (job, userId, view) => {
+    const { skills, release } = await userSkills.take(userId, view, job.skills?.consumer);
+    try {
+      const stream = options.start(job, { skills, skillTools: view.team !== undefined });
+      stream.result.then(release, release);
+      return stream;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+  const { resolve } = userSkills;
   const files = folderFiles(jobs);
   const log = folderLog(files);
   const queue = opened.use(

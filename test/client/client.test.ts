@@ -18,14 +18,17 @@ import { loadSkillTool } from '../../src/client/load-skill-tool.ts';
 import type { ServiceClient } from '../../src/client/service-client.ts';
 import type { JobEvent } from '../../src/contracts/jobs/events.ts';
 import { packSkill } from '../../src/archives/pack-skill.ts';
-import { scriptedModel } from '../fixtures/scripted-model.ts';
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 import { type ServiceScene, startService, uploadForm } from '../fixtures/service.ts';
+import { createTeam } from '../fixtures/team-of-skills.ts';
 
 let scene: ServiceScene;
 let client: ServiceClient;
 let folder: string;
 beforeAll(async () => {
-  scene = await startService({ model: scriptedModel(['```javascript\nconsole.log(6 * 7);\n```']) });
+  scene = await startService({
+    model: scriptedModel(['```javascript\nconsole.log(6 * 7);\n```', LOADS, DECISION, HAND_OVER, LOADS]),
+  });
   client = connectService({ url: scene.url, token: scene.admin });
   folder = mkdtempSync(join(tmpdir(), 'skillcell-client-'));
 });
@@ -34,6 +37,16 @@ afterAll(async () => {
   await scene[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** A program of the model that loads a skill twice, and one that the team does not have. */
+const LOADS = programAnswer(
+  'javascript',
+  `import { tools } from 'skillcell';
+const load = (skill_name) => tools.load_skill({ skill_name }).catch(({ message }) => message);
+for (const name of ['units', 'units', 'other']) console.log(await load(name));`,
+);
+const DECISION = '```skillcell-decision\n{ "skills": [] }\n```';
+const HAND_OVER = '```skillcell-decision\n{ "action": "codegen", "task": "Load them." }\n```';
 
 /** A program that writes two artifacts. */
 const WRITES = `import { mkdirSync, writeFileSync } from 'node:fs';
@@ -121,6 +134,21 @@ describe('the examples of the orchestrator', () => {
       '42',
       1,
     ]);
+  });
+});
+
+describe('a job of a team', () => {
+  it('has its skills, chooses among them unless told otherwise, and loads them while it runs', async () => {
+    const team = await createTeam(scene, 'report', ['units']);
+    const loaded =
+      'Give SI units.\nThe skill "units" is already active.\nThere is no skill "other" here; there are custom.units.\n';
+    const plain = await client.codegen({ task: 'Load them.', team, select: false });
+    expect([plain.stdout.text, plain.decision]).toEqual([loaded, undefined]);
+    const chosen = await client.codegen({ task: 'Load them.', team: 'report' });
+    expect([chosen.stdout.text, chosen.decision?.action]).toEqual([loaded, 'codegen']);
+    await expect(client.codegen({ task: '1', team: 'none' })).rejects.toMatchObject({ code: 'kind.reference-missing' });
+    const exec = { code: '1', team: 'report' };
+    await expect(client.exec(exec)).rejects.toMatchObject({ code: 'request.invalid' });
   });
 });
 
@@ -285,6 +313,8 @@ describe('loadSkillTool()', () => {
     const load = (name: string): unknown =>
       tool.execute?.({ skill_name: name }, { toolCallId: '1', messages: [], context: {} } as never);
     expect(await load('units')).toBe('Give SI units.');
+    const ofTeam = loadSkillTool(client, { team: 'report' });
+    expect(await ofTeam.execute?.({ skill_name: 'units' }, {} as never)).toBe('Give SI units.');
     expect(await load('units')).toBe('The skill "units" is already active.');
     await expect(load('none')).rejects.toMatchObject({
       code: 'resource.not-found',

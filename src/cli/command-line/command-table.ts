@@ -57,6 +57,7 @@ const CODEGEN: CommandSpecification = {
       optionalValue: true,
       summary: 'also carry the skills that TASK calls for by their triggers, at most N (default: 3)',
     },
+    { name: 'no-select', summary: 'with --team, which has the model choose skills first: do not' },
     { name: 'dry-run', summary: 'build the prompt inside the sandbox and print it; no model is asked' },
     ...BUDGET_FLAGS,
     {
@@ -71,6 +72,11 @@ const CODEGEN: CommandSpecification = {
         : flag,
     ),
     AT_SERVICE_FLAG,
+    {
+      name: 'team',
+      value: 'NAME',
+      summary: 'a team of the service, by name, NAMESPACE/NAME or id: the job has its skills, and chooses among them',
+    },
   ],
   notes: [
     'With -, the task is read from standard input.',

@@ -1,14 +1,14 @@
 import { connectService } from '../../client/connect-service.ts';
 import { saveArtifacts } from '../../client/save-artifacts.ts';
-import type { ConnectServiceOptions } from '../../client/service-client.ts';
+import type { ConnectServiceOptions, ServiceJob } from '../../client/service-client.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { CommandContext } from '../options/flags/command.ts';
-import { type CliJob, type LiveOutput, showEvent } from './submit-job.ts';
+import { type LiveOutput, showEvent } from './submit-job.ts';
 
 /** A job at a service. */
 export interface ServiceRun {
   service: ConnectServiceOptions;
-  job: CliJob;
+  job: ServiceJob;
   live: LiveOutput;
   /** The folder for artifacts, by the id that the service has given to the job. @default `output` of the job */
   folderOf?: (jobId: string) => string | undefined;

@@ -33,7 +33,7 @@ import { matchJob, withoutLacking } from './matched-skills.ts';
 import { createDisclosureTools, type DisclosureTools } from '../../tools/agent/disclosure-tools.ts';
 import { requestedSkills, requireLoadable, requireSkills } from '../request/requested-skills.ts';
 import { findScript, type FoundScript } from './find-script.ts';
-import { skillCodeJob, withSkillTools } from './skill-tools.ts';
+import { loadableSkills, loadSkillTools, skillCodeJob, withSkillTools } from './skill-tools.ts';
 import type { SkillCodeJob, SkillCodeSource } from '../request/skill-code-source.ts';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
@@ -60,6 +60,8 @@ export interface PreparedJob {
   tools: ReadonlyMap<string, OfferedTool>;
   /** The skills whose code may be called; undefined if there are none. */
   skillCode: SkillCodeJob | undefined;
+  /** Whether it has `load_skill` and all tools of its skills. */
+  skillTools: boolean;
   /** The tools by which it finds skills while it runs; undefined if there are no skills. */
   disclosure: DisclosureTools | undefined;
   /** Ids of the skills, in load order. */
@@ -83,6 +85,8 @@ export interface PreparationOptions {
   skillCode?: SkillCodeSource | undefined;
   /** Absent if no job has a network. */
   network?: NetworkSettings | undefined;
+  /** Whether the job has `load_skill` and all tools of its skills, beside its own tools. @default false */
+  skillTools?: boolean | undefined;
   /** Ends the preparation. */
   signal?: AbortSignal;
 }
@@ -101,13 +105,17 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const opened = matched.match !== undefined && !selects(checked);
   const subsystem = await carriedSkills(matched.request, options);
   requireSkills(matched.request, subsystem);
-  const skillCode = skillCodeJob(jobId, matched.request, subsystem);
+  const skillTools = options.skillTools === true && canCallTools(checked);
+  const skillCode = skillCodeJob(jobId, matched.request, subsystem, skillTools);
   const disclosure = disclosureTools(checked, subsystem);
   const asked = askedTools(checked.tools ?? [], options.tools);
-  const hostTools = [...options.tools, ...asked.own, ...(disclosure?.tools ?? [])];
+  const loading = skillTools ? loadSkillTools(disclosure, [...options.tools, ...asked.own]) : [];
+  const hostTools = [...options.tools, ...asked.own, ...(disclosure?.tools ?? []), ...loading];
   const limits = effectiveLimits(checked.kind, checked.limits ?? {}, options.ceilings);
   const available = await withSkillTools(hostTools, skillCode, options, limits.jobTimeoutMs);
-  const tools = await prepareTools(asked.patterns, available, selects(checked) || opened);
+  const brought = skillTools ? [...loading, ...available.slice(hostTools.length)] : [];
+  const patterns = [...asked.patterns, ...brought.map(({ id }) => id)];
+  const tools = await prepareTools(patterns, available, selects(checked) || opened);
   const own = checked.skills?.refs ?? [];
   const { request, match } = withoutLacking(matched, own, subsystem, [...tools.keys()]);
   const skills = prepareSkills(request, subsystem, [...tools.keys()]);
@@ -125,6 +133,9 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   });
   await checkOutputFolder(request.output);
   const stdin = await readStdin(request, workspaceBytes);
+  const { consumer = DEFAULT_CONSUMER } = request.skills ?? {};
+  const offer = { consumer, tools: [...tools.keys()] };
+  const loadable = skillTools ? loadableSkills(subsystem, skills.active, offer) : undefined;
   const globals: RuntimeGlobals = {
     SKILLS_DESCRIPTOR: skills.descriptor,
     SOURCES_POOL: request.skills?.pool ?? [],
@@ -139,11 +150,11 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
       limits,
       skills: {
         refs: skills.refs,
-        consumer: request.skills?.consumer ?? DEFAULT_CONSUMER,
+        consumer,
         variant: request.skills?.variant ?? 'full',
         includeInternal: request.skills?.includeInternal ?? false,
       },
-      ...kindOfJob(request, options.model, valueSchema, match),
+      ...kindOfJob(request, options.model, valueSchema, loadable ?? match?.text),
       ...(script === undefined ? {} : { script }),
     },
   };
@@ -167,6 +178,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
     valueSchema,
     tools,
     skillCode: skillCode && { ...skillCode, trees: skills.trees },
+    skillTools,
     disclosure,
     network,
     active,
@@ -204,14 +216,14 @@ function kindOfJob(
   request: CheckedRequest,
   model: string,
   valueSchema: OutputSchema | undefined,
-  match: JobMatch | undefined,
+  skillList: string | undefined,
 ): Pick<RuntimeGlobals['JOB'], 'code' | 'fileName' | 'codegen'> {
   if (request.kind === 'exec')
     return { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) };
   if (request.kind === 'script' || request.kind === 'session') return {};
   const { task, maxAttempts = 3, dryRun = false } = request;
   const value = valueSchema === undefined ? {} : { value: valueSchema.json };
-  const others = (match?.text ?? '') === '' ? {} : { otherSkills: match?.text ?? '' };
+  const others = skillList === undefined || skillList === '' ? {} : { otherSkills: skillList };
   return { codegen: { task, model: request.model ?? model, maxAttempts, dryRun, ...value, ...others } };
 }
 
@@ -256,6 +268,12 @@ function definitionOf(language: Language): LanguageDefinition {
   const definition = findLanguage(language);
   if (definition === undefined) throw invalid(`there is no such language, got ${language}`);
   return definition;
+}
+
+/** Whether the program of a job can call tools. Scripts do their own work. */
+function canCallTools(request: CheckedRequest): boolean {
+  if (request.kind !== 'exec' && request.kind !== 'codegen') return false;
+  return definitionOf(requestLanguage(request)).guide.tools !== undefined;
 }
 
 /** Refuses tools in a language that cannot call them, instead of ignoring them. */

@@ -56,6 +56,8 @@ export interface AcceptOptions {
   skills?: SkillsSubsystem | undefined;
   /** Skills of the job, which are looked up with its references. @default those of the host */
   source?: SkillSource | undefined;
+  /** Whether the job has `load_skill` and all tools of its skills. @default false */
+  skillTools?: boolean | undefined;
   /** Throws to refuse the job, before anything else is checked. */
   check?: () => void;
 }
@@ -82,7 +84,16 @@ async function accept(
   host: JobHost,
   request: JobRequest & { jobId: string },
   events: EventStream | undefined,
-  { check, skills, source, attempt = 1, queue = host.queue, runs, span }: AcceptOptions & { span: TraceSpan },
+  {
+    check,
+    skills,
+    source,
+    skillTools,
+    attempt = 1,
+    queue = host.queue,
+    runs,
+    span,
+  }: AcceptOptions & { span: TraceSpan },
 ): Promise<JobResult> {
   check?.();
   const { jobId, kind } = request;
@@ -97,7 +108,7 @@ async function accept(
   try {
     // Follow the signal before the fields are checked: code of skills may take long to describe its tools.
     if (request.signal instanceof AbortSignal) unfollow = cancellation.follow(request.signal);
-    const job = await prepare(host, request, { skills, source: source ?? host.settings.source }, signal);
+    const job = await prepare(host, request, { skills, source: source ?? host.settings.source, skillTools }, signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
     const accepted = { jobId, kind, attempt };
     const record = recordJob(host, accepted, emit);
@@ -122,14 +133,14 @@ async function accept(
 async function prepare(
   host: JobHost,
   request: JobRequest,
-  { skills: given, source }: Pick<AcceptOptions, 'skills' | 'source'>,
+  { skills: given, source, skillTools = false }: Pick<AcceptOptions, 'skills' | 'source' | 'skillTools'>,
   signal: AbortSignal,
 ): Promise<PreparedJob> {
   const { model } = host.settings;
   const prepared = async (looks = 1): Promise<PreparedJob> => {
     try {
       const skills = given ?? (await skillsOfJob(source, request, signal));
-      return await prepareJob(request, preparationOptions(host, skills, signal));
+      return await prepareJob(request, preparationOptions(host, skills, signal, skillTools));
     } catch (error) {
       const hasChanged = SkillcellError.isInstance(error) && error.code === 'store.changed';
       if (!hasChanged || given !== undefined || source === undefined || looks === LOOKS) throw error;

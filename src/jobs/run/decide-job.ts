@@ -96,7 +96,7 @@ async function decideOn(
     const action = decided.action.value;
     if (action.action === 'text')
       return { record, next: end(textEnding(job, action.text, decided), decided.block?.diagnostics) };
-    const handed = await handOver(job, decided, action, preparationOptions(host, skills, deadline));
+    const handed = await handOver(job, decided, action, preparationOptions(host, skills, deadline, job.skillTools));
     record.handover = handed.handover;
     return { record, next: { job: handed.job } };
   } catch (error) {

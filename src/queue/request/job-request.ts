@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { CodegenOptions, ExecOptions, JobOptions, JobSkillsOptions } from '../../contracts/jobs/job.ts';
 import { limitsSchema } from '../../contracts/jobs/limits-schema.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts';
+import { TEAM_SCHEMA, type TeamReference } from '../../registry/kinds/find-team.ts';
 import { shownPathFault } from '../../protocol/files/shown-path.ts';
 
 /** A text, or bytes as base64. */
@@ -28,6 +29,7 @@ export type JobRequest =
       stdin?: RequestContent;
       outputs?: { files?: string[]; value?: Record<string, unknown> };
       select?: boolean;
+      team?: TeamReference;
     } & CommonFields &
       Pick<CodegenOptions, 'task' | 'language' | 'model' | 'maxAttempts' | 'dryRun' | 'toolBudgetTokens'>)
   | ({ kind: 'script'; args?: string[]; skill: string; script: string } & CommonFields);
@@ -111,7 +113,8 @@ export const jobRequestSchema: z.ZodType<JobRequest> = z.discriminatedUnion('kin
       .optional(),
     dryRun: z.boolean().optional(),
     toolBudgetTokens: z.int().min(1).max(1_000_000).optional(),
-    select: z.boolean().optional(),
+    select: z.boolean().optional().meta({ description: 'By default true for a job of a team, else false.' }),
+    team: TEAM_SCHEMA.optional(),
   }),
   z.strictObject({
     kind: z.literal('script'),
@@ -121,6 +124,12 @@ export const jobRequestSchema: z.ZodType<JobRequest> = z.discriminatedUnion('kin
     script: z.string().min(1).max(1_000),
   }),
 ]) as unknown as z.ZodType<JobRequest>;
+
+/** A job whose names are ids, which mean the same later. */
+export type ResolvedRequest = JobRequest & {
+  /** The last version of any skill at the submission: the job has no later one. */
+  skillsUpTo?: number;
+};
 
 /** An input file of a job: its bytes are in the job's folder. */
 export interface StoredFile {
@@ -133,13 +142,17 @@ export interface StoredFile {
 
 /** A job in its row: the bytes of files and of the standard input are in the job's folder, under `in/` and their number. */
 export interface StoredRequest {
-  job: JobRequest;
+  job: ResolvedRequest;
   files: StoredFile[];
   stdin: Pick<StoredFile, 'bytes' | 'sha256'> | null;
 }
 
 /** A job in answers: its values of `env` are left out. */
-export function shownRequest({ job, files, stdin }: StoredRequest): Record<string, unknown> {
+export function shownRequest({
+  job: { skillsUpTo: _skillsUpTo, ...job },
+  files,
+  stdin,
+}: StoredRequest): Record<string, unknown> {
   return {
     ...job,
     ...(job.env === undefined ? {} : { env: Object.keys(job.env) }),

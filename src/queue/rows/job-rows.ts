@@ -29,6 +29,8 @@ export interface JobRows {
    * @throws SkillcellError `quota.exceeded`, `idempotency.mismatch`
    */
   insert(job: NewJob): Promise<{ row: Selectable<JobRow>; isNew: boolean }>;
+  /** The job that an idempotency key has already. @throws SkillcellError `idempotency.mismatch` */
+  withKey(userId: number, key: string, requestHash: string): Promise<Selectable<JobRow> | undefined>;
   /** Claims the oldest job of the user with the fewest running jobs. */
   claim(): Promise<Selectable<JobRow> | undefined>;
   /** Ends an attempt; false if it has ended already. */
@@ -50,8 +52,7 @@ export interface JobRows {
 export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: () => number): JobRows {
   const get: JobRows['get'] = (id) => db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst();
 
-  const existing = async ({ userId, key, requestHash }: NewJob): Promise<Selectable<JobRow> | undefined> => {
-    if (key === null) return undefined;
+  const withKey: JobRows['withKey'] = async (userId, key, requestHash) => {
     const row = await db
       .selectFrom('jobs')
       .selectAll()
@@ -108,10 +109,11 @@ export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: 
 
   return {
     get,
+    withKey,
     async insert(job) {
       const row = await inserted(job);
       if (row !== undefined) return { row, isNew: true };
-      const known = await existing(job);
+      const known = job.key === null ? undefined : await withKey(job.userId, job.key, job.requestHash);
       if (known !== undefined) return { row: known, isNew: false };
       throw new SkillcellError('quota.exceeded', `Cannot accept the job: ${maxWaiting} jobs wait already.`);
     },

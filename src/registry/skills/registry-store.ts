@@ -17,10 +17,12 @@ export interface RegistryStoreOptions {
   /** `builtin` publishes them as `public.*`, `user` as `custom.*`. */
   kind: RootKind;
   cache: TreeCache;
+  /** The skills as they were at a version of {@link lastVersion}. @default the present skills */
+  upTo?: number | undefined;
 }
 
-/** The present skills of one owner. The revision of a skill is its digest; its files stay in the cache. */
-export function createRegistryStore({ db, userId, kind, cache }: RegistryStoreOptions): SkillStore {
+/** The skills of one owner. The revision of a skill is its digest; its files stay in the cache. */
+export function createRegistryStore({ db, userId, kind, cache, upTo }: RegistryStoreOptions): SkillStore {
   const source = userId === PUBLIC ? 'public' : `user ${userId}`;
 
   const view = async (item: StoreItem, { signal }: Call = {}): Promise<SkillView> => {
@@ -33,8 +35,8 @@ export function createRegistryStore({ db, userId, kind, cache }: RegistryStoreOp
       .select('skill_binaries.binary_data')
       .where('kinds.user_id', '=', userId)
       .where('kinds.slug', '=', item.path)
-      .where('kinds.digest', '=', item.revision)
-      .whereRef('skill_binaries.version', '=', 'kinds.revision')
+      .where('skill_binaries.digest', '=', item.revision)
+      .limit(1)
       .executeTakeFirst();
     if (row === undefined) throw changed(item);
     const { folder: cacheFolder, maxBytes: cacheBytes } = cache;
@@ -51,14 +53,21 @@ export function createRegistryStore({ db, userId, kind, cache }: RegistryStoreOp
       signal?.throwIfAborted();
       const rows = await db
         .selectFrom('kinds')
-        .select(['slug', 'digest'])
-        .where('kind', '=', 'Skill')
-        .where('user_id', '=', userId)
-        .orderBy('slug')
+        .innerJoin('skill_binaries as version', 'version.kind_id', 'kinds.id')
+        .select(['kinds.slug', 'version.digest'])
+        .where('kinds.user_id', '=', userId)
+        .where('version.id', '=', (eb) =>
+          eb
+            .selectFrom('skill_binaries as each')
+            .select(({ fn }) => fn.max('each.id').as('last'))
+            .whereRef('each.kind_id', '=', 'kinds.id')
+            .$if(upTo !== undefined, (query) => query.where('each.id', '<=', upTo ?? 0)),
+        )
+        .orderBy('kinds.slug')
         .execute();
       const items = rows.map(({ slug, digest }): StoreItem => {
         const path = slug ?? '';
-        return { path, revision: digest ?? '', origin: { type: 'registry', source, folder: path }, kind };
+        return { path, revision: digest, origin: { type: 'registry', source, folder: path }, kind };
       });
       return { items, diagnostics: [] };
     },

@@ -4,6 +4,7 @@ import { folderId } from '../../skills/text/slug.ts';
 import type { Tables } from '../database/tables.ts';
 import { kindObject, type KindObject, type SkillSpec } from '../kinds/kind-object.ts';
 import { type Actor, findRow, isColumnInteger, type ListOptions, PUBLIC } from '../kinds/kind-rows.ts';
+import { findTeam, type TeamReference } from '../kinds/find-team.ts';
 import { teamSkills } from '../kinds/team-skills.ts';
 import { notFound } from '../users/tokens.ts';
 
@@ -95,10 +96,12 @@ export async function downloadSkill(
  */
 export async function invokeSkill(
   db: Kysely<Tables>,
-  { skillName, team }: { skillName: string; team?: number | undefined },
+  { skillName, team }: { skillName: string; team?: TeamReference | undefined },
   actor: Actor,
 ): Promise<{ id: number; name: string; prompt: string }> {
-  const offered = team === undefined ? undefined : (await teamSkills(db, team, actor)).skills.map(({ id }) => id);
+  const id = typeof team === 'string' ? await findTeam(db, team, actor.userId) : team;
+  if (team !== undefined && id === undefined) throw notFound();
+  const offered = id === undefined ? undefined : (await teamSkills(db, id, actor)).skills.map((skill) => skill.id);
   const found = await db
     .selectFrom('kinds')
     .innerJoin('skill_binaries', (join) =>

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import * as z from 'zod';
 import { kindForm } from '../../registry/kinds/kind-object.ts';
+import { TEAM_SCHEMA } from '../../registry/kinds/find-team.ts';
 import { PUBLIC } from '../../registry/kinds/kind-rows.ts';
 import { NAME_SCHEMA, NAMESPACE_SCHEMA } from '../../registry/kinds/kind-schemas.ts';
 import { getKind, listKinds } from '../../registry/kinds/kinds.ts';
@@ -126,7 +127,7 @@ export function addSkillRoutes(app: App, { database: { db }, now }: RouteParts):
       config: { access: 'any-user' },
       schema: {
         ...{ tags, description: 'The prompt of a skill: own before public, or one that the team may load.' },
-        body: z.strictObject({ skill_name: NAME_SCHEMA, team: z.int().min(1).optional() }),
+        body: z.strictObject({ skill_name: NAME_SCHEMA, team: TEAM_SCHEMA.optional() }),
         response: { 200: z.object({ prompt: z.string() }), ...problems },
       },
     },

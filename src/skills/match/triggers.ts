@@ -41,13 +41,13 @@ export function matchSkills(query: string, skills: readonly Skill[], options: Ma
   const leftOut = leftOutRows(unseen, reasons);
   const result = { matches: [], leftOut };
   if (offered.length === 0) return { ...result, tier: 0, text: '' };
-  if (asksForSkills(query)) return { ...result, tier: 2, text: registry(offered) };
+  if (asksForSkills(query)) return { ...result, tier: 2, text: skillLines(offered) };
   const { max = DEFAULT_MAX_MATCHES, recent = [] } = options;
   const matches = rank(findMatches(read, matching), recent);
   const surplus = matches.slice(max).map(({ id }) => ({ id, reason: `max_skills: ${max}` }));
   if (matches.length > 0) return { tier: 3, matches: matches.slice(0, max), leftOut: sorted([...leftOut, ...surplus]) };
   if (offered.every(({ fields }) => fields.triggers === undefined))
-    return { ...result, tier: 2, text: registry(offered) };
+    return { ...result, tier: 2, text: skillLines(offered) };
   return { ...result, tier: 1, text: `[${offered.length} skills available]\n` };
 }
 
@@ -81,8 +81,8 @@ function sorted(rows: readonly LeftOut[]): LeftOut[] {
   return rows.toSorted((a, b) => compareCodePoints(a.id, b.id));
 }
 
-/** One line a skill, sorted by full id. */
-function registry(skills: readonly Skill[]): string {
+/** Skills as a list for models: one line a skill, sorted by full id. */
+export function skillLines(skills: readonly Skill[]): string {
   return skills
     .toSorted((a, b) => compareCodePoints(a.id, b.id))
     .map(({ id, brief }) => `- **${id}**: ${cutTo(oneLine(brief), BRIEF_LIMIT)}\n`)

@@ -1,4 +1,4 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import { ToolError } from '../define/tool-errors.ts';
 import type { Tool, ToolContext } from '../define/tool.ts';
 import type { Skill, SourceRow } from '../../contracts/skills/skill.ts';
@@ -11,6 +11,7 @@ import {
   type AgentTool,
   LIST_SKILLS,
   LOAD_SKILL,
+  LOAD_SKILL_TEXT,
   READ_BYTES,
   READ_SKILL_FILE,
   SEARCH_SKILLS,
@@ -47,6 +48,8 @@ export interface KnownSkills {
 /** The tools by which a job finds and reads skills while it runs. */
 export interface DisclosureTools {
   tools: Tool[];
+  /** The tool `load_skill`, for jobs with `skillTools`. */
+  loadText: Tool;
   /** Replaces the skills. */
   use(skills: SkillsSubsystem): void;
   begin(known: KnownSkills): void;
@@ -109,21 +112,36 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     }
   };
 
-  const load = async (
-    { skill: given }: z.infer<typeof LOAD_SKILL.input>,
+  /** Makes a skill active. The instructions are undefined if it is active already. */
+  const activate = async (
+    given: string,
     { signal }: ToolContext,
-  ): Promise<unknown> => {
+  ): Promise<{ skill: Skill; instructions: string | undefined }> => {
     const ref = shownSkillId(given, skills, who);
     await whole([ref], signal);
     const found = skills.loadSkill(ref, { ...who, pool });
     const { id } = found.row;
     const skill = skills.skills.find((each) => each.id === id);
     if (found.row.status !== 'loaded' || skill === undefined) throw unknownSkill(ref);
-    if (active.has(skill.id)) return { id: skill.id, status: 'already active' };
+    if (active.has(skill.id)) return { skill, instructions: undefined };
     active.add(skill.id);
     ({ pool } = found);
+    return { skill, instructions: found.text };
+  };
+
+  const load = async ({ skill: given }: z.infer<typeof LOAD_SKILL.input>, context: ToolContext): Promise<unknown> => {
+    const { skill, instructions } = await activate(given, context);
+    if (instructions === undefined) return { id: skill.id, status: 'already active' };
     const tools = skill.tools.map(({ id: tool, role, why }) => ({ id: tool, role, why }));
-    return { id: skill.id, status: 'loaded', instructions: found.text, tools, files: fileRows(skill) };
+    return { id: skill.id, status: 'loaded', instructions, tools, files: fileRows(skill) };
+  };
+
+  const loadText = async (
+    { skill_name: given }: z.infer<typeof LOAD_SKILL_TEXT.input>,
+    context: ToolContext,
+  ): Promise<string> => {
+    const { instructions } = await activate(given, context);
+    return instructions ?? `The skill ${quotedText(given)} is already active.`;
   };
 
   const read = async (
@@ -157,6 +175,7 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
       skillTool(LOAD_SKILL, load),
       skillTool({ ...READ_SKILL_FILE, input: READ_BYTES }, read),
     ],
+    loadText: { ...skillTool(LOAD_SKILL_TEXT, loadText), output: z.string() },
     use(present) {
       skills = present;
     },
@@ -187,7 +206,7 @@ function fileRows({ files }: Skill): { path: string; bytes: number; executable: 
 }
 
 function skillTool<T>(
-  { id, forPrograms: description, input }: AgentTool<T>,
+  { id, forPrograms: description, input }: Pick<AgentTool<T>, 'id' | 'forPrograms' | 'input'>,
   execute: (input: T, context: ToolContext) => unknown,
 ): Tool {
   return {

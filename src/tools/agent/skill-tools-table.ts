@@ -80,6 +80,15 @@ export const LOAD_SKILL: AgentTool<{ skill: string }> = {
   input: z.strictObject({ skill: skillField }),
 };
 
+/** Gives the instructions of a skill as a text. For programs of jobs that choose among many skills while they run. */
+export const LOAD_SKILL_TEXT: Pick<AgentTool<{ skill_name: string }>, 'id' | 'forPrograms' | 'input'> = {
+  id: 'load_skill',
+  forPrograms: 'Gives the instructions of a skill as a text; a second call says that the skill is already active.',
+  input: z.strictObject({
+    skill_name: z.string().check(z.minLength(1), z.maxLength(300), z.describe('Name or id of the skill.')),
+  }),
+};
+
 /** Reads a text file of a skill. Programs may also ask for bytes, see {@link READ_BYTES}. */
 export const READ_SKILL_FILE: AgentTool<{
   skill: string;

@@ -3,18 +3,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runMain, startMain, type MainRun } from '../../fixtures/run-main.ts';
-import { scriptedModel } from '../../fixtures/scripted-model.ts';
-import { type ServiceScene, startService } from '../../fixtures/service.ts';
+import { programAnswer, scriptedModel } from '../../fixtures/scripted-model.ts';
+import type { JobResult } from '../../../src/contracts/jobs/result.ts';
+import { skillArchive } from '../../fixtures/registry/skill-archive.ts';
+import { type ServiceScene, startService, uploadForm } from '../../fixtures/service.ts';
+import { createTeam } from '../../fixtures/team-of-skills.ts';
 import { freePort } from '../../fixtures/free-port.ts';
 import { until } from '../../fixtures/until.ts';
 
 const PROGRAM =
   "```javascript\nimport { writeFileSync } from 'node:fs';\nwriteFileSync(process.env.SKILLCELL_OUTPUT + '/a.txt', 'A');\nconsole.log(42);\n```";
 
+/** A program that loads a skill twice. */
+const LOADS = programAnswer(
+  'javascript',
+  "import { tools } from 'skillcell';\nfor (const _ of [1, 2]) console.log(await tools.load_skill({ skill_name: 'metres' }));",
+);
+const DECISION = '```skillcell-decision\n{ "skills": [] }\n```';
+const HAND_OVER = '```skillcell-decision\n{ "action": "codegen", "task": "Load it." }\n```';
+
 let scene: ServiceScene;
 let folder: string;
 beforeAll(async () => {
-  scene = await startService({ model: scriptedModel(['no program', PROGRAM]) });
+  scene = await startService({ model: scriptedModel(['no program', PROGRAM, DECISION, HAND_OVER, LOADS, LOADS]) });
   folder = mkdtempSync(join(tmpdir(), 'skillcell-at-service-'));
 });
 afterAll(async () => {
@@ -106,6 +117,37 @@ describe('skillcell codegen --server', () => {
     expect(readFileSync(join(kept, 'answer-2.md'), 'utf8')).toBe(PROGRAM);
     const dry = await run(['codegen', 'Print 42.', '--dry-run']);
     expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('Print 42.')]);
+  });
+});
+
+describe('skillcell codegen --server --team', () => {
+  const codegen = (...flags: string[]): Promise<MainRun> => run(['codegen', 'Load it.', '--json', ...flags]);
+
+  it('has the skills of a team, and chooses among them unless --no-select is there', async () => {
+    await scene.call('/skills/upload', { body: uploadForm(skillArchive('metres', {}, { body: 'Give SI units.' })) });
+    const team = await createTeam(scene, 'report', ['metres']);
+    const loaded = 'Give SI units.\nThe skill "metres" is already active.\n';
+    for (const [flags, action] of [
+      [['--team', 'report'], 'codegen'],
+      [['--team', String(team), '--no-select'], undefined],
+    ] as const) {
+      const { code, stdout } = await codegen(...flags);
+      const { decision, stdout: output } = JSON.parse(stdout) as JobResult;
+      expect([code, output.text, decision?.action]).toEqual([0, loaded, action]);
+    }
+    const { code, stdout } = await codegen('--team', 'default/none');
+    expect([code, JSON.parse(stdout).error.code]).toEqual([2, 'kind.reference-missing']);
+  });
+
+  it('refuses flags that have no effect', async () => {
+    for (const [argv, named] of [
+      [['codegen', 'A.', '--team', 'report'], '--team'],
+      [['codegen', 'A.', '--no-select', '--server', scene.url], '--no-select'],
+      [['codegen', 'A.', '--no-select', '--select', '--team', 'report', '--server', scene.url], '--no-select'],
+    ] as const) {
+      const { code, stderr } = await runMain(argv, { cwd: folder, env: { SKILLCELL_TOKEN: scene.admin } });
+      expect([argv, code, stderr]).toEqual([argv, 2, expect.stringContaining(`Cannot use ${named}: `)]);
+    }
   });
 });
 

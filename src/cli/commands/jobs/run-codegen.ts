@@ -48,6 +48,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const options = await jobOptions(context, operand === '-');
   const dryRun = given.flags.has('dry-run');
   const select = given.flags.has('select');
+  const ofTeam = teamFromFlags(context);
   if (select && dryRun) throw usageError('--select', 'a dry run asks no model, and a selection needs one', '--dry-run');
   const model = service === undefined ? await modelFromFlags(context, dryRun ? 'none' : 'needed') : undefined;
   const folderOf = (id: string): string | undefined =>
@@ -74,7 +75,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const written = language ?? DEFAULT_LANGUAGE;
   if (service !== undefined) {
     const { submitToService } = await import('../../job/submit-to-service.ts');
-    const { output: _output, ...sent } = job;
+    const { output: _output, ...sent } = { ...job, ...ofTeam };
     const name = flagValue(given, 'model');
     const answers: string[] = [];
     const result = await submitToService(context, {
@@ -122,6 +123,19 @@ async function report(
   const code = await reportResult(context, result, folder);
   if (!json) await notePaths(context, kept?.answers ?? [], programs);
   return code;
+}
+
+/** The fields of a job of a team. @throws SkillcellError `usage.invalid` */
+function teamFromFlags({ arguments: given }: CommandContext): { team?: number | string; select?: boolean } {
+  const team = flagValue(given, 'team');
+  const isOff = given.flags.has('no-select');
+  if (team === undefined) {
+    if (!isOff) return {};
+    throw usageError('--no-select', 'only a job of a team has a selection by itself', 'no --team');
+  }
+  if (!given.flags.has('server')) throw usageError('--team', 'a service has the teams: add --server URL', team);
+  if (isOff && given.flags.has('select')) throw usageError('--no-select', 'it turns --select off', '--select');
+  return { team: /^[1-9]\d{0,9}$/.test(team) ? Number(team) : team, ...(isOff ? { select: false } : {}) };
 }
 
 function matchFromFlag(value: string | undefined): JobSkillsOptions['match'] {

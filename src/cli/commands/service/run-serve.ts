@@ -5,8 +5,7 @@ import { resolve } from 'node:path';
 import { CODEGEN_JOB_TIMEOUT_MS, DEFAULT_LIMITS } from '../../../contracts/jobs/limits.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../../contracts/jobs/result.ts';
 import { stateFolder } from '../../../durable/user-folders.ts';
-import type { JobStream } from '../../../jobs/orchestrator.ts';
-import type { SkillLibrary } from '../../../library/snapshot/skill-library.ts';
+import type { JobStream, JobStreamOptions } from '../../../jobs/orchestrator.ts';
 import { toolPatterns } from '../../../jobs/request/asked-tools.ts';
 import { invalid, type JobRequest } from '../../../jobs/request/job-schema.ts';
 import { cliRunners } from '../../job/runners.ts';
@@ -57,12 +56,12 @@ export async function runServe(context: CommandContext): Promise<number> {
     ceilings: { ...DEFAULT_LIMITS, jobTimeoutMs: CODEGEN_JOB_TIMEOUT_MS, ...limits },
     ...(model === undefined ? {} : { model }),
   });
-  const start = (job: JobRequest, skills: SkillLibrary): JobStream => {
+  const start = (job: JobRequest, options: JobStreamOptions): JobStream => {
     const ours = { runner, ...strongerOf(isolation, job.isolation), limits: { ...limits, ...job.limits } };
     const asked = job.tools ?? tools;
     checkTools(toolPatterns(asked), toolPatterns(tools), orchestrator.tools);
     const whole = { ...job, ...ours, tools: asked } as Parameters<typeof orchestrator.stream>[0];
-    return orchestrator.stream(whole, { skills });
+    return orchestrator.stream(whole, options);
   };
   // Canceled jobs have their own grace after the time for running ones.
   interruption.allow(flags.drainMs + END_MS);
