@@ -74,7 +74,7 @@ export function openUserSkills({ db }: Database, folder: string): UserSkills {
     }
   };
   const skillsOfTeam = async (team: number, userId: number): Promise<TeamSkill[]> =>
-    // Whoever runs the job: it has own and public skills, so that a team of another user is missing.
+    // A job has own and public skills, also that of an admin: a team of another user is missing.
     (await teamSkills(db, team, { userId, role: 'member' })).skills;
 
   return {

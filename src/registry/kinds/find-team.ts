@@ -21,7 +21,7 @@ export const TEAM_SCHEMA: z.ZodType<TeamReference> = z
   ])
   .meta({ description: 'A team: its id, its name, or `namespace/name`. Own teams come before public ones.' });
 
-/** The id of a team of a user, else of a public one; undefined if there is none. */
+/** The id of a team of a user, else of a public one; undefined for a missing team. */
 export async function findTeam(db: Kysely<Tables>, team: TeamReference, userId: number): Promise<number | undefined> {
   if (typeof team === 'number' && !isColumnInteger(team)) return undefined;
   const teams = db
