@@ -28,7 +28,7 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
   const seal: JobEnds['seal'] = (id, result) =>
     inTurn(id, async () => {
       const last = await log.last(id);
-      if (last === undefined || !isLastEvent(last.line)) {
+      if (last === undefined || !isLastEvent(last.head)) {
         await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
       }
       await log.release(id);
@@ -63,7 +63,9 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
   };
 }
 
-/** Whether an event is the last one of its job. */
-export function isLastEvent(line: string): boolean {
-  return line.startsWith('{"type":"finished"');
+const LAST_EVENT: Buffer = Buffer.from('{"type":"finished"');
+
+/** Whether an event is the last one of its job. @param head the beginning of its JSON */
+export function isLastEvent(head: Buffer): boolean {
+  return head.subarray(0, LAST_EVENT.length).equals(LAST_EVENT);
 }
