@@ -16,6 +16,8 @@ export interface JobEnds {
   tell(id: string, result: JobResult): Promise<void>;
   /** Writes the last event of a job that has ended, once. */
   seal(id: string, result: JobResult): Promise<void>;
+  /** Whether the last event is written. */
+  isSealed(id: string): Promise<boolean>;
   /** The row of a job at its end, or after a time. */
   wait(id: string, ms: number, signal: AbortSignal): Promise<Selectable<JobRow> | undefined>;
 }
@@ -25,10 +27,14 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
   const ends = new EventEmitter().setMaxListeners(0);
   const inTurn = createTurns();
 
+  const isSealed: JobEnds['isSealed'] = async (id) => {
+    const last = await log.last(id);
+    return last !== undefined && isLastEvent(last.head);
+  };
+
   const seal: JobEnds['seal'] = (id, result) =>
     inTurn(id, async () => {
-      const last = await log.last(id);
-      if (last === undefined || !isLastEvent(last.head)) {
+      if (!(await isSealed(id))) {
         await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
       }
       await log.release(id);
@@ -36,6 +42,7 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
 
   return {
     seal,
+    isSealed,
     async record({ id, attempt }, { result, errorCode }) {
       const isFirst = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
       ends.emit(id);

@@ -5,7 +5,7 @@ import type { LogPart } from '../../queue/seams/job-log.ts';
 import { viewerIn } from '../http/authenticate.ts';
 import { RequestRefused } from '../http/problem.ts';
 import { eventsAnswer, idInPath, numberInQuery, problems } from '../schemas/common.ts';
-import { jobFor } from './job-routes.ts';
+import { jobSummaryFor } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
 const COMMENT_MS = 15_000;
@@ -29,7 +29,7 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       },
     },
     async (request, reply) => {
-      const row = await jobFor(parts, viewerIn(request), request.params.id);
+      const row = await jobSummaryFor(parts, viewerIn(request), request.params.id);
       const after = placeOf(request.headers['last-event-id'], request.query.after);
       await queue.complete(row);
       if (!(await log.isPlace(row.id, after))) throw noPlace(String(after));
