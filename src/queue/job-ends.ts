@@ -59,8 +59,9 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
         for (;;) {
           // Listen first: an end during the query is not missed.
           const ended = once(ends, id, { signal: over }).catch(() => undefined);
-          const row = await rows.get(id);
-          if (row === undefined || row.state === 'finished' || over.aborted) return row;
+          // A row with its bodies is not held for the time of the job.
+          const state = (await rows.summary(id))?.state;
+          if (state === undefined || state === 'finished' || over.aborted) return await rows.get(id);
           await ended;
         }
       } finally {

@@ -65,7 +65,7 @@ function visible<Row extends JobSummaryRow>(row: Row | undefined, { userId, role
 
 /** Jobs: submission, lists, results, and changes. */
 export function addJobRoutes(app: App, parts: RouteParts): void {
-  const { queue, database, ending } = parts;
+  const { queue, database, ending, incoming } = parts;
 
   app.post(
     '/jobs',
@@ -83,20 +83,17 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
         response: { 200: jobResultSchema, 202: jobSchema, ...problems },
       },
       // A form is read before the job in it is validated.
-      preValidation: async (request) => {
-        if (request.isMultipart()) await readJobForm(request);
+      preValidation: async (request, reply) => {
+        if (request.isMultipart()) await readJobForm(request, reply, incoming);
       },
     },
     async (request, reply) => {
       const { userId } = viewerIn(request);
       const { 'idempotency-key': key } = request.headers;
-      const { row } = await queue.submit({
-        userId,
-        request: request.body,
-        uploads: request.uploads ?? [],
-        key,
-      });
-      return await answerJob(request, reply, row);
+      const uploads = request.uploads ?? [];
+      const { row } = await queue.submit({ userId, request: request.body, uploads, key });
+      request.dropBody();
+      return answerJob(request, reply, row);
     },
   );
 
@@ -151,7 +148,8 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
     async (request, reply) => {
       const viewer = viewerIn(request);
       const row = await jobFor(parts, viewer, request.params.id);
-      return await answerJob(request, reply, await queue.rerun(row, viewer.userId));
+      const again = await queue.rerun(row, viewer.userId);
+      return answerJob(request, reply, again);
     },
   );
 
@@ -165,24 +163,32 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
     },
   );
 
-  /** 200 with the result if the job ends within the time that the client waits, else 202 with the job. */
-  async function answerJob(
+  /** 202 with the job, or the answer after the time that the client waits, while no row is held. */
+  function answerJob(
     request: FastifyRequest,
     reply: FastifyReply,
     row: Selectable<JobRow>,
-  ): Promise<FastifyReply> {
+  ): FastifyReply | Promise<FastifyReply> {
     void reply.header('location', `/api/v1/jobs/${row.id}`);
     const seconds = waitOf(request);
+    if (seconds === 0) return reply.code(202).send(jobOf(row));
+    void reply.header('preference-applied', `wait=${seconds}`);
+    return answerLater(request, reply, { id: row.id, seconds });
+  }
+
+  /** 200 with the result if the job has ended, else 202 with the job. */
+  async function answerLater(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { id, seconds }: { id: string; seconds: number },
+  ): Promise<FastifyReply> {
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     request.raw.socket.once('close', leave);
-    const ended =
-      seconds === 0 ? row : await queue.wait(row.id, seconds * 1_000, AbortSignal.any([gone.signal, ending]));
+    const row = await queue.wait(id, seconds * 1_000, AbortSignal.any([gone.signal, ending]));
     request.raw.socket.off('close', leave);
-    if (seconds > 0) void reply.header('preference-applied', `wait=${seconds}`);
-    const now = ended ?? row;
-    if (seconds > 0 && now.state === 'finished') return sendResult(reply, now);
-    return reply.code(202).send(jobOf(now));
+    if (row === undefined) throw notFound();
+    return row.state === 'finished' ? sendResult(reply, row) : reply.code(202).send(jobOf(row));
   }
 }
 
