@@ -7,7 +7,10 @@ import { writeGenerated } from './write-generated.ts';
 const server = await createServer({
   ...{ allowHosts: [], behindProxy: false, logger: pino({ enabled: false }), now: Date.now },
   // Describing the routes calls none of them.
-  ...({ database: {}, queue: {}, files: {}, log: {} } as Pick<ServerOptions, 'database' | 'queue' | 'files' | 'log'>),
+  ...({ database: {}, queue: {}, files: {}, log: {}, incoming: {} } as Pick<
+    ServerOptions,
+    'database' | 'queue' | 'files' | 'log' | 'incoming'
+  >),
   ending: new AbortController().signal,
 });
 writeGenerated({

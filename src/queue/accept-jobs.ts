@@ -108,7 +108,7 @@ export function acceptJobs(rows: JobRows, { files, dispatch, resolve }: JobAccep
     },
     async rerun(row, userId) {
       const request = JSON.parse(row.request) as StoredRequest;
-      const inputs = await readInputs(files, row.id, request);
+      const inputs = await storedInputs(files, row.id, request);
       const again = { ...request, job: await resolve(request.job, userId) };
       return (await accept(again, inputs, { userId, rerunOf: row.id, requestHash: row.request_hash })).row;
     },
@@ -120,17 +120,16 @@ function hashOf(request: StoredRequest): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }
 
-async function readInputs(files: JobFiles, id: string, { files: stored, stdin }: StoredRequest): Promise<JobInput[]> {
-  const inputs: JobInput[] = [];
-  for (let number = 0; number < stored.length + (stdin === null ? 0 : 1); number += 1) {
+/** The stored inputs of a job. They are read one after the other. */
+async function storedInputs(files: JobFiles, id: string, { files: stored, stdin }: StoredRequest): Promise<JobInput[]> {
+  const all = [...stored, ...(stdin === null ? [] : [{ ...stdin, executable: false }])];
+  const inputs = all.map(async ({ bytes: size, sha256, executable }, number) => {
     const name = `in/${number}`;
-    const size = await files.size(id, name);
-    if (size === undefined)
+    if ((await files.size(id, name)) !== size)
       throw new SkillcellError('file.unreadable', 'Cannot run the job again: its files are gone.');
-    const pieces = await files.read(id, name, { start: 0, end: size }).toArray();
-    inputs.push({ bytes: Buffer.concat(pieces as Buffer[]), executable: stored[number]?.executable ?? false });
-  }
-  return inputs;
+    return { executable, content: { size, sha256, read: () => files.read(id, name, { start: 0, end: size }) } };
+  });
+  return await Promise.all(inputs);
 }
 
 function ending(): SkillcellError {

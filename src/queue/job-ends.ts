@@ -16,6 +16,8 @@ export interface JobEnds {
   tell(id: string, result: JobResult): Promise<void>;
   /** Writes the last event of a job that has ended, once. */
   seal(id: string, result: JobResult): Promise<void>;
+  /** Whether the last event is written. */
+  isSealed(id: string): Promise<boolean>;
   /** The row of a job at its end, or after a time. */
   wait(id: string, ms: number, signal: AbortSignal): Promise<Selectable<JobRow> | undefined>;
 }
@@ -25,10 +27,14 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
   const ends = new EventEmitter().setMaxListeners(0);
   const inTurn = createTurns();
 
+  const isSealed: JobEnds['isSealed'] = async (id) => {
+    const last = await log.last(id);
+    return last !== undefined && isLastEvent(last.head);
+  };
+
   const seal: JobEnds['seal'] = (id, result) =>
     inTurn(id, async () => {
-      const last = await log.last(id);
-      if (last === undefined || !isLastEvent(last.line)) {
+      if (!(await isSealed(id))) {
         await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
       }
       await log.release(id);
@@ -36,6 +42,7 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
 
   return {
     seal,
+    isSealed,
     async record({ id, attempt }, { result, errorCode }) {
       const isFirst = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
       ends.emit(id);
@@ -52,8 +59,9 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
         for (;;) {
           // Listen first: an end during the query is not missed.
           const ended = once(ends, id, { signal: over }).catch(() => undefined);
-          const row = await rows.get(id);
-          if (row === undefined || row.state === 'finished' || over.aborted) return row;
+          // A row with its bodies is not held for the time of the job.
+          const state = (await rows.summary(id))?.state;
+          if (state === undefined || state === 'finished' || over.aborted) return await rows.get(id);
           await ended;
         }
       } finally {
@@ -63,7 +71,9 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
   };
 }
 
-/** Whether an event is the last one of its job. */
-export function isLastEvent(line: string): boolean {
-  return line.startsWith('{"type":"finished"');
+const LAST_EVENT: Buffer = Buffer.from('{"type":"finished"');
+
+/** Whether an event is the last one of its job. @param head the beginning of its JSON */
+export function isLastEvent(head: Buffer): boolean {
+  return head.subarray(0, LAST_EVENT.length).equals(LAST_EVENT);
 }

@@ -1,4 +1,3 @@
-import type { Selectable } from 'kysely';
 import type { JobResult } from '../contracts/jobs/result.ts';
 import { jobResult, withReasons } from '../jobs/result/job-result.ts';
 import type { Database } from '../registry/database/database.ts';
@@ -30,9 +29,9 @@ export interface JobQueueOptions extends JobAcceptanceOptions, JobRunsOptions {
 export interface JobQueue extends Pick<JobAcceptance, 'submit' | 'rerun'>, Pick<JobEnds, 'wait'>, AsyncDisposable {
   rows: JobRows;
   /** Cancels a job. @returns false if it has ended already */
-  cancel(row: Selectable<JobRow>, reason: string): Promise<boolean>;
+  cancel(row: Pick<JobRow, 'id' | 'kind'>, reason: string): Promise<boolean>;
   /** Adds the last event to the log of a finished job if a crash has prevented it. */
-  complete(row: Selectable<JobRow>): Promise<void>;
+  complete(row: Pick<JobRow, 'id' | 'state'>): Promise<void>;
   /** Deletes a finished job with its files; false if it is not finished. */
   remove(id: string): Promise<boolean>;
   /** Whether new jobs are refused. */
@@ -72,7 +71,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       if ((await rows.get(id))?.state !== 'running') runs.forget(id);
       return true;
     },
-    async complete({ id, result }) {
+    async complete({ id, state }) {
+      if (state !== 'finished' || (await ends.isSealed(id))) return;
+      const result = (await rows.get(id))?.result ?? null;
       if (result !== null) await ends.seal(id, JSON.parse(result) as JobResult);
     },
     async remove(id) {

@@ -14,6 +14,7 @@ import type { Socket } from 'node:net';
 import * as z from 'zod';
 import { packageVersion } from '../contracts/package-root.ts';
 import { authenticate } from './http/authenticate.ts';
+import { createBodyRoom } from './http/body-room.ts';
 import { guardRequest } from './http/guard.ts';
 import { refuseOtherMethods } from './http/other-methods.ts';
 import { parseJsonBodies } from './http/parse-json.ts';
@@ -76,6 +77,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   parseJsonBodies(app);
   app.decorateRequest('viewer', null);
   app.decorateRequest('uploads', null);
+  app.decorateRequest('dropBody', () => undefined);
   await app.register(cookie);
   await app.register(helmet, { strictTransportSecurity: false });
   await app.register(multipart, {
@@ -103,7 +105,8 @@ export async function createServer(options: ServerOptions): Promise<App> {
     transformObject: jsonSchemaTransformObject,
   });
   const refuseOthers = refuseOtherMethods(app);
-  app.addHook('onRequest', async (request) => {
+  const admitBody = createBodyRoom();
+  app.addHook('onRequest', async (request, reply) => {
     guardRequest(request, allowHosts);
     if (request.headers['content-encoding'] !== undefined) {
       throw new RequestRefused('request.media-type', 'Cannot take the request: its body is encoded.');
@@ -114,6 +117,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     if (isForm && !consumes.includes('multipart/form-data')) {
       throw new RequestRefused('request.media-type', 'Cannot take the request: this resource takes no form.');
     }
+    if (!isForm) await admitBody(request, reply);
   });
   app.addHook('onResponse', async (request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return;

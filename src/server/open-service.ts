@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
@@ -14,6 +15,7 @@ import { folderLog } from '../queue/seams/folder-log.ts';
 import { localDispatch } from '../queue/seams/local-dispatch.ts';
 import { openDatabase } from '../registry/database/open-database.ts';
 import { createFirstAdmin } from '../registry/users/users.ts';
+import { incomingFiles } from './http/incoming-files.ts';
 import { createServer, type ServerOptions } from './create-server.ts';
 
 /** Options of {@link openService}. */
@@ -71,11 +73,12 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { resolve } = userSkills;
   const files = folderFiles(jobs);
   const log = folderLog(files);
+  const incoming = incomingFiles(await emptyFolder(join(folder, 'incoming')));
   const queue = opened.use(
     await openJobQueue({ ...options, start, resolve, database, files, log, dispatch: localDispatch(), now }),
   );
   const ending = new AbortController();
-  const server = await createServer({ ...options, database, queue, files, log, now, ending: ending.signal });
+  const server = await createServer({ ...options, database, queue, files, log, incoming, now, ending: ending.signal });
   opened.defer(() => server.close());
   try {
     await server.listen({ host, port, listenTextResolver: () => 'the service listens' });
@@ -98,4 +101,11 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       await parts.disposeAsync();
     },
   };
+}
+
+/** Files of a dead process are removed. */
+async function emptyFolder(path: string): Promise<string> {
+  await rm(path, { recursive: true, force: true });
+  makeFolders(path, 0o700);
+  return path;
 }

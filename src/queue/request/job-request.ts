@@ -3,6 +3,7 @@ import type { CodegenOptions, ExecOptions, JobOptions, JobSkillsOptions } from '
 import { limitsSchema } from '../../contracts/jobs/limits-schema.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts';
 import { TEAM_SCHEMA, type TeamReference } from '../../registry/kinds/find-team.ts';
+import { boundedList, boundedRecord } from './bounded.ts';
 import { shownPathFault } from '../../protocol/files/shown-path.ts';
 
 /** A text, or bytes as base64. */
@@ -36,12 +37,15 @@ export type JobRequest =
 
 const relativePath = z
   .string()
+  .max(4_096, { abort: true })
   .refine((path) => shownPathFault(path) === undefined, 'must be a relative path without . and ..')
   .meta({ description: 'A path below the working folder.' });
 const text = z.string().refine((value) => !value.includes('\0'), 'holds a NUL character');
 /** Most files of one job; a form has as many parts at most. */
 const MOST_FILES = 1_000;
-const names = z.array(z.string().min(1).max(200)).max(1_000);
+/** Most environment variables of one job. */
+const MOST_VARIABLES = 1_000;
+const names = boundedList(z.string().min(1).max(200), 1_000);
 
 const content = z.union([z.string(), z.strictObject({ base64: z.base64(), executable: z.boolean().optional() })]);
 
@@ -51,16 +55,13 @@ const common = {
     .enum(ISOLATION_LEVELS as [Isolation, ...Isolation[]])
     .optional()
     .meta({ description: 'The least isolation; never weaker than that of the service.' }),
-  files: z
-    .record(relativePath, content)
-    .refine((files) => Object.keys(files).length <= MOST_FILES, `may have at most ${MOST_FILES} files`)
+  files: boundedRecord(relativePath, content, MOST_FILES)
     .optional()
     .meta({ description: 'Input files by their destination.' }),
-  env: z
-    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), text)
+  env: boundedRecord(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), text, MOST_VARIABLES)
     .optional()
     .meta({ description: 'Environment variables. Their values are not shown again.' }),
-  expect: z.array(relativePath).max(1_000).optional(),
+  expect: boundedList(relativePath, 1_000).optional(),
   limits: z.optional(limitsSchema),
   budget: z
     .strictObject({
@@ -76,12 +77,12 @@ const common = {
       consumer: z.string().min(1).max(128).optional(),
       variant: z.enum(['full', 'compact']).optional(),
       match: z.union([z.boolean(), z.strictObject({ maxSkills: z.int().min(1).max(1_000).optional() })]).optional(),
-      pool: z.array(z.record(z.string(), z.unknown())).max(10_000).optional(),
+      pool: boundedList(z.record(z.string(), z.unknown()), 10_000).optional(),
     })
     .optional(),
   tools: names.optional(),
 };
-const args = z.array(text).max(10_000).optional();
+const args = boundedList(text, 10_000).optional();
 const stdin = content.optional();
 const language = z.string().min(1).max(50).optional();
 
@@ -107,7 +108,7 @@ export const jobRequestSchema: z.ZodType<JobRequest> = z.discriminatedUnion('kin
     maxAttempts: z.int().min(1).max(20).optional(),
     outputs: z
       .strictObject({
-        files: z.array(relativePath).max(1_000).optional(),
+        files: boundedList(relativePath, 1_000).optional(),
         value: z.record(z.string(), z.unknown()).optional(),
       })
       .optional(),

@@ -32,11 +32,12 @@ export function storeRequest(
   return { request: { job: withoutStdin, files: stored, stdin: measured(last) }, inputs: [...inputs, last] };
 }
 
-function measured({ bytes }: JobInput): Pick<StoredFile, 'bytes' | 'sha256'> {
-  return { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+function measured({ content }: JobInput): Pick<StoredFile, 'bytes' | 'sha256'> {
+  if (!(content instanceof Uint8Array)) return { bytes: content.size, sha256: content.sha256 };
+  return { bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') };
 }
 
 function inputOf(content: RequestContent): JobInput {
-  if (typeof content === 'string') return { bytes: Buffer.from(content), executable: false };
-  return { bytes: Buffer.from(content.base64, 'base64'), executable: content.executable ?? false };
+  if (typeof content === 'string') return { content: Buffer.from(content), executable: false };
+  return { content: Buffer.from(content.base64, 'base64'), executable: content.executable ?? false };
 }

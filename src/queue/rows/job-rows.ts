@@ -17,6 +17,15 @@ export interface NewJob {
   rerunOf: string | null;
 }
 
+/** A row without its bodies, which may be large. */
+export type JobSummaryRow = Omit<Selectable<JobRow>, 'request' | 'result'>;
+
+/** The columns of {@link JobSummaryRow}. */
+export const SUMMARY_COLUMNS: readonly (keyof JobSummaryRow)[] = [
+  ...(['seq', 'id', 'user_id', 'kind', 'state', 'outcome', 'error_code', 'label', 'attempt'] as const),
+  ...(['rerun_of', 'created_at', 'started_at', 'finished_at', 'idempotency_key', 'request_hash'] as const),
+];
+
 /** One attempt of a job, which may change the row while it runs. */
 export type Attempt = Pick<JobRow, 'id' | 'attempt'>;
 
@@ -40,6 +49,8 @@ export interface JobRows {
   /** Jobs that a dead process ran. */
   abandoned(): Promise<Selectable<JobRow>[]>;
   get(id: string): Promise<Selectable<JobRow> | undefined>;
+  /** The same without the bodies. */
+  summary(id: string): Promise<JobSummaryRow | undefined>;
   /** Deletes a finished job; false if it is not finished, or missing. */
   remove(id: string): Promise<boolean>;
   /** Deletes jobs that finished before a time, a hundred at most, and returns their ids. */
@@ -110,6 +121,7 @@ export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: 
   return {
     get,
     withKey,
+    summary: (id) => db.selectFrom('jobs').select(SUMMARY_COLUMNS).where('id', '=', id).executeTakeFirst(),
     async insert(job) {
       const row = await inserted(job);
       if (row !== undefined) return { row, isNew: true };

@@ -33,10 +33,10 @@ export function folderFiles(folder: string): JobFiles {
   };
 }
 
-async function writeInput(path: string, { bytes, executable }: JobInput): Promise<void> {
+async function writeInput(path: string, { content, executable }: JobInput): Promise<void> {
   const file = await open(path, 'wx', executable ? 0o700 : 0o600);
   try {
-    await file.writeFile(bytes);
+    await file.writeFile(content instanceof Uint8Array ? content : content.read());
     await file.sync();
   } catch (error) {
     throw diskFault(error);

@@ -3,13 +3,11 @@ import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { diskFault } from './disk-fault.ts';
 import type { JobFiles } from './job-files.ts';
-import type { JobLog, LoggedEvent } from './job-log.ts';
+import type { JobLog } from './job-log.ts';
+import { endsAt, lastEvent, partsAfter } from './read-log.ts';
 import { createTurns } from './turns.ts';
 
 const FILE = 'events.jsonl';
-const LINE_END = 10;
-/** Bytes that a reader takes at once. An event may be longer. */
-const PIECE_BYTES: number = 64 * 1024;
 
 /** A log of one host: a line an event in `events.jsonl` of the job's folder. The id of an event is the offset after its line. */
 export function folderLog(files: Pick<JobFiles, 'path'>): JobLog {
@@ -33,9 +31,9 @@ export function folderLog(files: Pick<JobFiles, 'path'>): JobLog {
           changed.catch(() => undefined);
           try {
             file ??= await openIfThere(files.path(id, FILE), 'r');
-            for await (const event of file === undefined ? [] : linesAfter(file, at)) {
-              yield event;
-              at = event.id;
+            for await (const parts of file === undefined ? [] : partsAfter(file, at)) {
+              yield parts;
+              at = parts.at(-1)?.id ?? at;
             }
             await changed;
           } finally {
@@ -48,12 +46,11 @@ export function folderLog(files: Pick<JobFiles, 'path'>): JobLog {
     },
     async isPlace(id, after) {
       if (after === 0) return true;
-      const byte = await readAt(files.path(id, FILE), after - 1, 1);
-      return byte[0] === LINE_END;
+      return (await readFrom(files.path(id, FILE), (file) => endsAt(file, after))) ?? false;
     },
     async last(id) {
       await open.truncateTorn(id);
-      return await lastLine(files.path(id, FILE));
+      return await readFrom(files.path(id, FILE), lastEvent);
     },
     release: (id) => open.release(id),
   };
@@ -87,7 +84,7 @@ function openLogs(files: Pick<JobFiles, 'path'>): OpenLogs {
       inTurn(id, async () => {
         if (handles.has(id)) return;
         const path = files.path(id, FILE);
-        const whole = (await lastLine(path))?.id ?? 0;
+        const whole = (await readFrom(path, lastEvent))?.id ?? 0;
         const file = await openIfThere(path, 'r+');
         await file?.truncate(whole);
         await file?.close();
@@ -101,67 +98,23 @@ function openLogs(files: Pick<JobFiles, 'path'>): OpenLogs {
   };
 }
 
-/** The whole lines of a file after an offset. A line without its end is not there yet. */
-async function* linesAfter(file: FileHandle, after: number): AsyncGenerator<LoggedEvent> {
-  const { size } = await file.stat();
-  let at = after;
-  let rest: Buffer[] = [];
-  for (let from = after; from < size;) {
-    const length = Math.min(PIECE_BYTES, size - from);
-    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, from);
-    if (bytesRead === 0) return;
-    from += bytesRead;
-    let piece = buffer.subarray(0, bytesRead);
-    for (let end = piece.indexOf(LINE_END); end !== -1; end = piece.indexOf(LINE_END)) {
-      const line = Buffer.concat([...rest, piece.subarray(0, end)]);
-      rest = [];
-      at += line.length + 1;
-      piece = piece.subarray(end + 1);
-      yield { id: at, line: line.toString('utf8') };
-    }
-    if (piece.length > 0) rest.push(piece);
-  }
-}
-
-/** The last whole line of a file, read from its end. */
-async function lastLine(path: string): Promise<LoggedEvent | undefined> {
-  const file = await openIfThere(path, 'r');
-  if (file === undefined) return undefined;
-  try {
-    const { size } = await file.stat();
-    let tail = Buffer.alloc(0);
-    for (let from = size; ;) {
-      const end = tail.lastIndexOf(LINE_END);
-      const begin = end <= 0 ? -1 : tail.lastIndexOf(LINE_END, end - 1);
-      if (end !== -1 && (begin !== -1 || from === 0)) {
-        return { id: from + end + 1, line: tail.subarray(begin + 1, end).toString('utf8') };
-      }
-      if (from === 0) return undefined;
-      const length = Math.min(from, PIECE_BYTES);
-      from -= length;
-      const { buffer } = await file.read(Buffer.alloc(length), 0, length, from);
-      tail = Buffer.concat([buffer, tail]);
-    }
-  } finally {
-    await file.close();
-  }
-}
-
-async function readAt(path: string, from: number, length: number): Promise<Buffer> {
-  const file = await openIfThere(path, 'r');
-  if (file === undefined) return Buffer.alloc(0);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
-
 /** The folder may have been lost: the log is then begun anew. */
 async function openToAppend(path: string): Promise<FileHandle> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   return await open(path, 'a', 0o600);
+}
+
+/** Undefined without the file. */
+async function readFrom<Result>(
+  path: string,
+  read: (file: FileHandle) => Promise<Result>,
+): Promise<Result | undefined> {
+  const file = await openIfThere(path, 'r');
+  try {
+    return file === undefined ? undefined : await read(file);
+  } finally {
+    await file?.close();
+  }
 }
 
 async function openIfThere(path: string, flags: string): Promise<FileHandle | undefined> {

@@ -22,8 +22,17 @@ export interface JobFiles {
   ids(): Promise<string[]>;
 }
 
-/** The bytes of one input. */
+/** The content of one input: in memory, or read when it is stored. */
 export interface JobInput {
-  bytes: Uint8Array;
+  content: Uint8Array | StoredContent;
   executable: boolean;
+}
+
+/** Bytes that lie elsewhere. */
+export interface StoredContent {
+  /** In bytes. */
+  size: number;
+  /** 64 hex digits. */
+  sha256: string;
+  read(): Readable;
 }

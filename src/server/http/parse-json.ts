@@ -4,6 +4,8 @@ import { RequestRefused } from './problem.ts';
 
 /** Deeper values could exhaust the stack of code that walks them. */
 const MOST_DEPTH = 64;
+/** A value takes up to a hundred times the memory of its text. */
+const MOST_VALUES = 200_000;
 
 /** Reads bodies of JSON: no `__proto__`, no NUL as text of a name, and no deep nesting. */
 export function parseJsonBodies(app: FastifyInstance): void {
@@ -19,7 +21,9 @@ export function parseJsonBodies(app: FastifyInstance): void {
 
 /** @throws {RequestRefused} `request.invalid` */
 export function parseJson(text: string): unknown {
-  if (depthOf(text) > MOST_DEPTH) throw invalid(`it is nested more than ${MOST_DEPTH} levels deep`);
+  const { depth, values } = shapeOf(text);
+  if (depth > MOST_DEPTH) throw invalid(`it is nested more than ${MOST_DEPTH} levels deep`);
+  if (values > MOST_VALUES) throw invalid(`it has more than ${MOST_VALUES} values`);
   try {
     return parse(text, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {
@@ -27,10 +31,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The deepest nesting of brackets outside texts. */
-function depthOf(json: string): number {
+/** The deepest nesting of brackets outside texts, and the number of values; an empty list counts as one more. */
+function shapeOf(json: string): { depth: number; values: number } {
   let depth = 0;
   let deepest = 0;
+  let values = 1;
   let isText = false;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
@@ -38,10 +43,13 @@ function depthOf(json: string): number {
       if (code === 0x5c) at += 1;
       else if (code === 0x22) isText = false;
     } else if (code === 0x22) isText = true;
-    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, (depth += 1));
-    else if (code === 0x7d || code === 0x5d) depth -= 1;
+    else if (code === 0x2c) values += 1;
+    else if (code === 0x7b || code === 0x5b) {
+      deepest = Math.max(deepest, (depth += 1));
+      values += 1;
+    } else if (code === 0x7d || code === 0x5d) depth -= 1;
   }
-  return deepest;
+  return { depth: deepest, values };
 }
 
 function invalid(reason: string): RequestRefused {

@@ -39,8 +39,9 @@ const OF_FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'request.media-type',
   FST_INVALID_MULTIPART_CONTENT_TYPE: 'request.media-type',
 };
-/** Most places that an answer names. */
+/** Most places that an answer names, and most characters of each text about them. */
 const MOST_PLACES = 20;
+const MOST_CHARACTERS = 500;
 /** Seconds after which a client may try again. */
 const RETRY_SECONDS = 1;
 
@@ -81,8 +82,8 @@ function told(error: FastifyError | Error): Told {
   if (error instanceof RequestRefused) return { code: error.code, detail: error.message, places: error.places };
   if (hasZodFastifySchemaValidationErrors(error)) {
     const places = error.validation.slice(0, MOST_PLACES).map(({ instancePath, message = '' }) => ({
-      pointer: instancePath,
-      detail: message,
+      pointer: shortened(instancePath),
+      detail: shortened(message),
     }));
     const [first] = places;
     const where = first === undefined || first.pointer === '' ? '' : ` at ${first.pointer}`;
@@ -97,4 +98,9 @@ function told(error: FastifyError | Error): Told {
   if (known !== undefined) return { code: known, detail: `Cannot take the request: ${error.message}.` };
   if (statusCode < 500) return { code: 'request.invalid', detail: `Cannot take the request: ${error.message}.` };
   return { code: 'internal.fault', detail: 'Cannot answer the request: the service failed.' };
+}
+
+/** A text of the request may be as long as the request. */
+function shortened(text: string): string {
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
 }

@@ -1,13 +1,15 @@
 import { once } from 'node:events';
 import * as z from 'zod';
 import { isLastEvent } from '../../queue/job-ends.ts';
+import type { LogPart } from '../../queue/seams/job-log.ts';
 import { viewerIn } from '../http/authenticate.ts';
 import { RequestRefused } from '../http/problem.ts';
 import { eventsAnswer, idInPath, numberInQuery, problems } from '../schemas/common.ts';
-import { jobFor } from './job-routes.ts';
+import { jobSummaryFor } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
 const COMMENT_MS = 15_000;
+const EVENT_END: Buffer = Buffer.from('\n\n');
 
 /** The events of a job as they come (Server-Sent Events). */
 export function addEventRoutes(app: App, parts: RouteParts): void {
@@ -27,7 +29,7 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       },
     },
     async (request, reply) => {
-      const row = await jobFor(parts, viewerIn(request), request.params.id);
+      const row = await jobSummaryFor(parts, viewerIn(request), request.params.id);
       const after = placeOf(request.headers['last-event-id'], request.query.after);
       await queue.complete(row);
       if (!(await log.isPlace(row.id, after))) throw noPlace(String(after));
@@ -43,13 +45,20 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
         'x-accel-buffering': 'no',
       });
       raw.flushHeaders();
-      const commenting = setInterval(() => raw.writableLength === 0 && raw.write(': waiting\n\n'), COMMENT_MS);
+      let isWithin = false;
+      const comment = (): void => {
+        if (!isWithin && raw.writableLength === 0) raw.write(': waiting\n\n');
+      };
+      const commenting = setInterval(comment, COMMENT_MS);
       try {
-        for await (const { id, line } of log.read(row.id, after, over)) {
-          const hasRoom = raw.write(`id: ${id}\ndata: ${line}\n\n`);
+        let isEnd = false;
+        for await (const parts of log.read(row.id, after, over)) {
+          isWithin = !parts.every(({ isLast }) => isLast);
+          isEnd ||= parts.some(({ isFirst, bytes }) => isFirst && isLastEvent(bytes));
+          const hasRoom = raw.write(Buffer.concat(parts.flatMap(framed)));
           // A reader that does not read keeps one piece of the log in memory, and slows no other reader.
           if (!hasRoom) await once(raw, 'drain', { signal: over });
-          if (isLastEvent(line)) break;
+          if (isEnd && !isWithin) break;
         }
         raw.end();
       } catch (error) {
@@ -60,6 +69,11 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       }
     },
   );
+}
+
+/** A part of an event, as Server-Sent Events write it. */
+function framed({ id, bytes, isFirst, isLast }: LogPart): Buffer[] {
+  return [...(isFirst ? [Buffer.from(`id: ${id}\ndata: `)] : []), bytes, ...(isLast ? [EVENT_END] : [])];
 }
 
 /** The header wins: a client that reconnects sends it. */

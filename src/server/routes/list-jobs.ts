@@ -1,5 +1,5 @@
-import type { Selectable } from 'kysely';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { SUMMARY_COLUMNS } from '../../queue/rows/job-rows.ts';
 import { queryWords } from '../../queue/rows/search-words.ts';
 import type { Database } from '../../registry/database/database.ts';
 import type { JobRow } from '../../registry/database/tables.ts';
@@ -25,11 +25,6 @@ export interface JobList {
   next: string | null;
 }
 
-const COLUMNS = [
-  ...(['seq', 'id', 'user_id', 'kind', 'state', 'outcome', 'error_code', 'label', 'attempt'] as const),
-  ...(['rerun_of', 'created_at', 'started_at', 'finished_at', 'idempotency_key', 'request_hash'] as const),
-] as const satisfies readonly (keyof Selectable<JobRow>)[];
-
 /**
  * The latest jobs first.
  *
@@ -39,7 +34,7 @@ export async function listJobs({ db, hasWords }: Database, options: JobListOptio
   const { state, outcome, kind, label, userId, q, cursor, limit } = options;
   const words = queryWords(q ?? '');
   if (q !== undefined && words.length === 0) return { items: [], next: null };
-  let query = db.selectFrom('jobs').select(COLUMNS.map((name) => `jobs.${name}` as const));
+  let query = db.selectFrom('jobs').select(SUMMARY_COLUMNS.map((name) => `jobs.${name}` as const));
   if (state !== undefined) query = query.where('state', '=', state);
   if (outcome !== undefined) query = query.where('outcome', '=', outcome);
   if (kind !== undefined) query = query.where('kind', '=', kind);

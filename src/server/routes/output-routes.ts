@@ -5,7 +5,7 @@ import { viewerIn } from '../http/authenticate.ts';
 import { RequestRefused } from '../http/problem.ts';
 import { notFound } from '../../registry/users/tokens.ts';
 import { bytesAnswer, problems } from '../schemas/common.ts';
-import { jobFor, resultOf } from './job-routes.ts';
+import { jobFor, jobSummaryFor, resultOf } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
 const params = z.strictObject({ id: z.string().max(100), stream: z.enum(['stdout', 'stderr']) });
@@ -36,9 +36,9 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
     },
     async (request, reply) => {
       const { id, stream } = request.params;
-      const row = await jobFor(parts, viewerIn(request), id);
+      await jobSummaryFor(parts, viewerIn(request), id);
       return await sendFile(request, reply, {
-        id: row.id,
+        id,
         name: stream,
         mediaType: 'application/octet-stream',
         fileName: stream,

@@ -1,7 +1,10 @@
 import type { Multipart } from '@fastify/multipart';
-import type { FastifyRequest } from 'fastify';
+import { createLimiter } from '../../protocol/limiter.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
+import type { StoredContent } from '../../queue/seams/job-files.ts';
 import { NAME_SCHEMA, NAMESPACE_SCHEMA } from '../../registry/kinds/kind-schemas.ts';
+import type { IncomingFiles } from '../http/incoming-files.ts';
 import { readForm } from '../http/read-form.ts';
 import { RequestRefused } from '../http/problem.ts';
 
@@ -17,28 +20,48 @@ export interface UploadForm {
   namespace?: string;
 }
 
+/** Two archives at once would take the memory of both. */
+const oneAtATime = createLimiter({ room: 1 });
+
 /**
- * Reads the form of an upload: `file`, `name` and `namespace`.
+ * Reads the form of an upload, `file`, `name` and `namespace`, and works on it. Archives are in memory one after the other.
  *
  * @throws {RequestRefused} `request.invalid`, `request.too-large`, `request.media-type`
  */
-export async function readUploadForm(request: FastifyRequest): Promise<UploadForm> {
+export async function withUpload<Result>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  incoming: IncomingFiles,
+  work: (form: UploadForm) => Promise<Result>,
+): Promise<Result> {
   if (!request.isMultipart())
     throw new RequestRefused('request.media-type', 'Cannot take the archive: it must be a form with the part "file".');
   const fields: Record<string, unknown> = {};
-  const archives: Pick<UploadForm, 'bytes' | 'file'>[] = [];
+  const archives: { content: StoredContent; file: string }[] = [];
   const take = async (part: Multipart): Promise<void> => {
     if (part.type === 'field') fields[part.fieldname] = part.value;
-    else if (part.fieldname === 'file') archives.push({ bytes: await part.toBuffer(), file: part.filename });
-    else throw invalid(part.fieldname, 'a form of a skill has the parts file, name and namespace');
+    else if (part.fieldname === 'file') {
+      archives.push({ content: await incoming.begin(reply).receive(part.file), file: part.filename });
+      if (part.file.truncated) throw tooLarge();
+    } else throw invalid(part.fieldname, 'a form of a skill has the parts file, name and namespace');
   };
   await readForm(request, take, { fileSize: ARCHIVE_BYTES, files: 1, fields: 2 });
   const [archive] = archives;
   if (archive === undefined) throw invalid('file', 'the part is missing');
   const checked = FIELDS.safeParse(fields);
-  if (checked.success) return { ...archive, ...(checked.data as Pick<UploadForm, 'name' | 'namespace'>) };
-  const [issue] = checked.error.issues;
-  throw invalid(String(issue?.path[0] ?? ''), issue?.message ?? 'it is not valid');
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    throw invalid(String(issue?.path[0] ?? ''), issue?.message ?? 'it is not valid');
+  }
+  const named = checked.data as Pick<UploadForm, 'name' | 'namespace'>;
+  return await oneAtATime.run(async () => {
+    const bytes = Buffer.concat(await archive.content.read().toArray());
+    return await work({ bytes, file: archive.file, ...named });
+  });
+}
+
+function tooLarge(): RequestRefused {
+  return new RequestRefused('request.too-large', `Cannot take the archive: it has more than ${ARCHIVE_BYTES} bytes.`);
 }
 
 function invalid(name: string, detail: string): RequestRefused {

@@ -9,6 +9,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { JobQueue } from '../../queue/job-queue.ts';
 import type { JobFiles } from '../../queue/seams/job-files.ts';
 import type { JobLog } from '../../queue/seams/job-log.ts';
+import type { IncomingFiles } from '../http/incoming-files.ts';
 import type { Database } from '../../registry/database/database.ts';
 
 /** The application, with types of requests from their schemas. */
@@ -26,6 +27,7 @@ export interface RouteParts {
   queue: JobQueue;
   files: JobFiles;
   log: JobLog;
+  incoming: IncomingFiles;
   now: () => number;
   /** Aborts when the service ends: streams and waits end with it. */
   ending: AbortSignal;

@@ -23,7 +23,7 @@ import {
   versionSchema,
 } from '../schemas/skills.ts';
 import { ownerOf } from './kind-routes.ts';
-import { readUploadForm } from './read-upload-form.ts';
+import { withUpload } from './read-upload-form.ts';
 import type { App, RouteParts } from './route-options.ts';
 import { numberOf } from './user-routes.ts';
 
@@ -34,7 +34,7 @@ const consumes = ['multipart/form-data'];
 const ghostParams = z.strictObject({ id: z.string().max(100), ghostId: z.string().max(100) });
 
 /** Skills and their versions. */
-export function addSkillRoutes(app: App, { database: { db }, now }: RouteParts): void {
+export function addSkillRoutes(app: App, { database: { db }, now, incoming }: RouteParts): void {
   app.post(
     '/skills/upload',
     {
@@ -48,8 +48,9 @@ export function addSkillRoutes(app: App, { database: { db }, now }: RouteParts):
     async (request, reply) => {
       const actor = viewerIn(request);
       const dryRun = request.query.dryRun === '1';
-      const form = await readUploadForm(request);
-      const uploaded = await uploadSkill(db, form, { owner: actor.userId, actor, now: now(), dryRun });
+      const uploaded = await withUpload(request, reply, incoming, (form) =>
+        uploadSkill(db, form, { owner: actor.userId, actor, now: now(), dryRun }),
+      );
       return sendUpload(reply.code(dryRun ? 200 : 201), uploaded);
     },
   );
@@ -115,8 +116,11 @@ export function addSkillRoutes(app: App, { database: { db }, now }: RouteParts):
     async (request, reply) => {
       const actor = viewerIn(request);
       const dryRun = request.query.dryRun === '1';
-      const form = request.isMultipart() ? await readUploadForm(request) : await formOf(request.body);
-      const uploaded = await uploadSkill(db, form, { owner: ownerOf(actor, true), actor, now: now(), dryRun });
+      const upload = (form: Parameters<typeof uploadSkill>[1]): Promise<UploadResult> =>
+        uploadSkill(db, form, { owner: ownerOf(actor, true), actor, now: now(), dryRun });
+      const uploaded = request.isMultipart()
+        ? await withUpload(request, reply, incoming, upload)
+        : await upload(await formOf(request.body));
       return sendUpload(reply.code(dryRun ? 200 : 201), uploaded);
     },
   );
@@ -182,8 +186,10 @@ export function addSkillRoutes(app: App, { database: { db }, now }: RouteParts):
       const dryRun = request.query.dryRun === '1';
       await getKind(db, 'Skill', id, actor);
       const revision = revisionIn(request);
-      const form = await readUploadForm(request);
-      return sendUpload(reply.code(200), await updateSkill(db, id, form, { actor, revision, now: now(), dryRun }));
+      const uploaded = await withUpload(request, reply, incoming, (form) =>
+        updateSkill(db, id, form, { actor, revision, now: now(), dryRun }),
+      );
+      return sendUpload(reply.code(200), uploaded);
     },
   );
 

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Selectable } from 'kysely';
 import { ISOLATION_LEVELS, type JobResult } from '../../contracts/jobs/result.ts';
 import { shownRequest, type StoredRequest } from '../../queue/request/job-request.ts';
+import type { JobSummaryRow } from '../../queue/rows/job-rows.ts';
 import type { JobRow } from '../../registry/database/tables.ts';
 
 const OUTCOMES = ['succeeded', 'failed', 'timeout', 'out_of_memory', 'limit', 'canceled'] as const;
@@ -73,9 +74,6 @@ export const jobFilterFields: Record<'state' | 'outcome' | 'kind', z.ZodType> = 
   outcome: outcomeSchema.optional(),
   kind: kindSchema.optional(),
 };
-
-/** A row without its bodies. */
-export type JobSummaryRow = Omit<Selectable<JobRow>, 'request' | 'result'>;
 
 /** A row as lists show it. */
 export function summaryOf(row: JobSummaryRow): JobSummary {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderFiles } from '../../../src/queue/seams/folder-files.ts';
 import { folderLog } from '../../../src/queue/seams/folder-log.ts';
-import type { JobLog, LoggedEvent } from '../../../src/queue/seams/job-log.ts';
+import type { JobLog } from '../../../src/queue/seams/job-log.ts';
 
 let folder: string;
 let log: JobLog;
@@ -18,13 +18,31 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The next events after an id. */
-async function take(count: number, after = 0): Promise<LoggedEvent[]> {
-  const events: LoggedEvent[] = [];
-  for await (const event of log.read('job', after, AbortSignal.timeout(20_000))) {
-    if (events.push(event) === count) break;
+/** Most bytes that a log may give at once. */
+const PIECE_BYTES = 64 * 1024;
+
+/** The next events after an id, with their parts joined. */
+async function take(count: number, after = 0): Promise<{ id: number; line: string }[]> {
+  const events: { id: number; line: string }[] = [];
+  let begun: Buffer[] = [];
+  for await (const parts of log.read('job', after, AbortSignal.timeout(20_000))) {
+    expect(parts.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThanOrEqual(PIECE_BYTES);
+    for (const { id, bytes, isFirst, isLast } of parts) {
+      expect(isFirst).toBe(begun.length === 0);
+      begun.push(bytes);
+      if (!isLast) continue;
+      events.push({ id, line: Buffer.concat(begun).toString() });
+      begun = [];
+    }
+    if (events.length >= count) break;
   }
-  return events;
+  return events.slice(0, count);
+}
+
+/** The last event, as far as its head goes. */
+async function lastOf(id: string): Promise<{ id: number; line: string } | undefined> {
+  const last = await log.last(id);
+  return last === undefined ? undefined : { id: last.id, line: last.head.toString() };
 }
 
 describe('folderLog()', () => {
@@ -45,14 +63,25 @@ describe('folderLog()', () => {
     for (const events of await Promise.all(readers)) expect(events.map(({ line }) => line)).toEqual(expected);
   });
 
-  it('reads an event that is longer than a piece of the file', async () => {
-    const long = JSON.stringify({ text: 'é'.repeat(200_000) });
-    await log.append('job', ['{}', long, '{}']);
-    expect((await take(3)).map(({ line }) => line)).toEqual(['{}', long, '{}']);
-    expect((await log.last('job'))?.line).toBe('{}');
-    await log.append('job', [long]);
-    await log.release('job');
-    expect((await log.last('job'))?.line).toBe(long);
+  it('reads events of any length, in parts of at most 64 KiB', async () => {
+    const lengths = [2, PIECE_BYTES - 3, 3, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 2 * PIECE_BYTES, 400_000, 2];
+    const lines = [...lengths.map((length) => 'x'.repeat(length)), 'é'.repeat(200_000)];
+    await log.append('job', lines);
+    const events = await take(lines.length);
+    expect(events.map(({ line }) => line)).toEqual(lines);
+    for (const [at, { id }] of events.slice(0, -1).entries()) {
+      expect(await take(1, id)).toEqual(events.slice(at + 1, at + 2));
+      expect(await log.isPlace('job', id)).toBe(true);
+    }
+  });
+
+  it('has the beginning of the last event, whatever its length', async () => {
+    for (const length of [1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 400_000]) {
+      const line = 'x'.repeat(length);
+      await log.append('job', [line]);
+      await log.release('job');
+      expect(await lastOf('job')).toEqual({ id: expect.any(Number), line: line.slice(0, PIECE_BYTES) });
+    }
   });
 
   it('knows the ids of events, and no other places', async () => {
@@ -66,14 +95,14 @@ describe('folderLog()', () => {
     await log.append('job', ['{"a":1}']);
     await log.release('job');
     appendFileSync(join(folder, 'job', 'events.jsonl'), '{"torn":');
-    expect(await log.last('job')).toEqual({ id: 8, line: '{"a":1}' });
+    expect(await lastOf('job')).toEqual({ id: 8, line: '{"a":1}' });
     await log.append('job', ['{"b":2}']);
     expect((await take(2)).map(({ line }) => line)).toEqual(['{"a":1}', '{"b":2}']);
   });
 
   it('has no last event in a new or missing log', async () => {
-    expect(await log.last('job')).toBeUndefined();
-    expect(await log.last('missing')).toBeUndefined();
+    expect(await lastOf('job')).toBeUndefined();
+    expect(await lastOf('missing')).toBeUndefined();
   });
 
   it('ends a reader that waits when its signal aborts', async () => {
