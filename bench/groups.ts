@@ -16,6 +16,7 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   mcp: async () => (await import('./mcp-calls.ts')).mcpCalls,
   'egress.namespace': async () => (await import('./egress.ts')).egressNamespace,
   'egress.docker': async () => (await import('./egress.ts')).egressDocker,
+  serve: async () => (await import('./serve.ts')).serve,
   channel: async () => (await import('./channel-control.ts')).channelControl,
   start: async () => (await import('./packed-start.ts')).packedStart,
   entry: async () => (await import('./entry-load.ts')).entryLoad,

@@ -16,6 +16,7 @@ import { packageVersion } from '../contracts/package-root.ts';
 import { authenticate } from './http/authenticate.ts';
 import { createBodyRoom } from './http/body-room.ts';
 import { guardRequest } from './http/guard.ts';
+import { limitConnections } from './http/limit-connections.ts';
 import { refuseOtherMethods } from './http/other-methods.ts';
 import { parseJsonBodies } from './http/parse-json.ts';
 import { RequestRefused, sendProblem } from './http/problem.ts';
@@ -66,8 +67,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     clientErrorHandler,
   });
-  app.server.maxConnections = MOST_CONNECTIONS;
-  endSilentConnections(app);
+  limitConnections(app.server, { most: MOST_CONNECTIONS, headMs: HEAD_MS });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error: Error, request, reply) => sendProblem(error, request, reply));
@@ -145,17 +145,6 @@ export async function createServer(options: ServerOptions): Promise<App> {
   refuseOthers();
   await app.ready();
   return app;
-}
-
-/** Node's limit for the head of a request begins with its first byte. */
-function endSilentConnections({ server }: App): void {
-  const timers = new WeakMap<Socket, NodeJS.Timeout>();
-  server.on('connection', (socket: Socket) => {
-    const timer = setTimeout(() => socket.destroy(), HEAD_MS);
-    timers.set(socket, timer);
-    socket.once('close', () => clearTimeout(timer));
-  });
-  server.on('request', ({ socket }) => clearTimeout(timers.get(socket)));
 }
 
 const statusSchema = z.object({ status: z.literal('ok') });

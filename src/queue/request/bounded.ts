@@ -3,6 +3,9 @@ import * as z from 'zod';
 /** Values that are not valid, after which a list or a record is refused as a whole. */
 const MOST_FAULTS = 20;
 
+/** A longer name of a record is in no error. */
+const MOST_CHARACTERS = 4_096;
+
 /** A list that is refused at its first values that are not valid: an error for each of many takes the time of other requests. */
 export function boundedList<Item>(item: z.ZodType<Item>, most: number): z.ZodType<Item[]> {
   const isFault = (value: unknown): boolean => !item.safeParse(value).success;
@@ -22,7 +25,12 @@ export function boundedRecord<Value>(
   const isFault = ([name, value]: [string, unknown]): boolean =>
     !key.safeParse(name).success || !item.safeParse(value).success;
   const check: Check = (value, ctx) => {
-    if (typeof value === 'object' && value !== null) refuseEarly(ctx, { values: Object.entries(value), most, isFault });
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value);
+    if (entries.some(([name]) => name.length > MOST_CHARACTERS)) {
+      const message = `has a name of more than ${MOST_CHARACTERS} characters`;
+      ctx.addIssue({ code: 'custom', message, continue: false });
+    } else refuseEarly(ctx, { values: entries, most, isFault });
     return value;
   };
   const record = z.record(key as z.ZodString, item);

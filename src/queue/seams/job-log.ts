@@ -1,7 +1,7 @@
 /** The place of an event in a log: the id is the number of bytes up to its end. */
 export interface LoggedEvent {
   id: number;
-  /** The beginning of its JSON, at most 64 KiB. */
+  /** The beginning of its JSON, at most 32 KiB. */
   head: Buffer;
 }
 
@@ -9,7 +9,7 @@ export interface LoggedEvent {
 export interface LogPart {
   /** Id of the event. */
   id: number;
-  /** Bytes of one JSON object, without a line end. The first part of an event has all of its first 64 KiB. */
+  /** Bytes of one JSON object, without a line end. The first part of an event has all of its first 32 KiB. */
   bytes: Buffer;
   isFirst: boolean;
   isLast: boolean;
@@ -20,7 +20,7 @@ export interface JobLog {
   /** Appends events. Readers get them at once. */
   append(id: string, lines: readonly string[]): Promise<void>;
   /**
-   * Reads the events after an id, and waits for more until the reader leaves. Nothing is read before it is asked for, and at most 64 KiB at once.
+   * Reads the events after an id, and waits for more until the reader leaves. Nothing is read before it is asked for, and at most 32 KiB at once.
    *
    * @param after 0, or the id of an event
    */

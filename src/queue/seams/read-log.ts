@@ -3,9 +3,9 @@ import type { LoggedEvent, LogPart } from './job-log.ts';
 
 const LINE_END = 10;
 /** Bytes that a reader takes at once. An event may be longer. */
-const PIECE_BYTES: number = 64 * 1024;
+const PIECE_BYTES: number = 32 * 1024;
 
-/** The whole events of a file after an offset, in pieces of at most 64 KiB. An event without its line end is not there yet. */
+/** The whole events of a file after an offset, in pieces of at most 32 KiB. An event without its line end is not there yet. */
 export async function* partsAfter(file: FileHandle, after: number): AsyncGenerator<LogPart[]> {
   const { size } = await file.stat();
   for (let at = after; at < size;) {

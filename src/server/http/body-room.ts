@@ -6,7 +6,7 @@ const KIB = 1024;
 /** Bodies up to this size are always taken. */
 const SMALL_BYTES: number = 64 * KIB;
 /** Bytes of larger bodies at once. The work on a body takes a few times its size. */
-const ROOM_BYTES: number = 16 * 1024 * KIB;
+const ROOM_BYTES: number = 12 * 1024 * KIB;
 /** Milliseconds that a body waits for room. */
 const PATIENCE_MS = 30_000;
 
