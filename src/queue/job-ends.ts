@@ -27,11 +27,15 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
 
   const seal: JobEnds['seal'] = (id, result) =>
     inTurn(id, async () => {
-      const last = await log.last(id);
-      if (last === undefined || !isLastEvent(last.line)) {
-        await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
+      try {
+        const last = await log.last(id);
+        if (last === undefined || !isLastEvent(last.line)) {
+          await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
+        }
+      } finally {
+        // On a full disk, an open log would keep its room after the job is deleted.
+        await log.release(id);
       }
-      await log.release(id);
     });
 
   return {

@@ -42,7 +42,7 @@ describeWith('a service whose disk is full', process.geteuid?.() === 0 ? undefin
       const refused = await other.call('/jobs', { body: file });
       expect(refused.json).toMatchObject({ code: 'disk.full', hint: expect.stringContaining('disk') });
       expect(refused.text).not.toContain(folder);
-      await other.call(`/jobs/${running.json.jobId}`, { method: 'DELETE' });
+      expect((await other.call(`/jobs/${running.json.jobId}`, { method: 'DELETE' })).status).toBe(204);
       expect((await other.call('/jobs', { body: file, headers: { prefer: 'wait=60' } })).json.outcome).toBe(
         'succeeded',
       );
