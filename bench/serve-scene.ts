@@ -67,7 +67,7 @@ export function serveScene(): ServeScene {
       const open = await openService({
         ...{ folder, databaseUrl: url, host: '127.0.0.1', port: 0, allowHosts: [], behindProxy: false },
         ...{ concurrency: CONCURRENCY, maxWaiting: 1_000, keepDays: 30, logger: createLogger({ level: 'error' }) },
-        start: (job, skills) => orchestrator.stream(job as Parameters<Orchestrator['stream']>[0], { skills }),
+        start: (job, options) => orchestrator.stream(job as Parameters<Orchestrator['stream']>[0], options),
       });
       const close = (): Promise<void> => open.close(0);
       cleanUp.defer(close);

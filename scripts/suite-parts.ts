@@ -75,7 +75,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/library/random-edits.test.ts',
   // Hundreds of rounds, on two databases.
   'test/registry/races.test.ts',
-  'test/server/{hostile-memory,postgres-restart}.test.ts',
+  'test/server/{hostile-memory,lost-disk,postgres-restart}.test.ts',
   'test/skills/match/needed-words.test.ts',
 ];
 

@@ -34,10 +34,14 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
 
   const seal: JobEnds['seal'] = (id, result) =>
     inTurn(id, async () => {
-      if (!(await isSealed(id))) {
-        await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
+      try {
+        if (!(await isSealed(id))) {
+          await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
+        }
+      } finally {
+        // On a full disk, an open log would keep its room after the job is deleted.
+        await log.release(id);
       }
-      await log.release(id);
     });
 
   return {

@@ -7,6 +7,7 @@ import type { JobResult } from '../contracts/jobs/result.ts';
 import type { JobRequest as OrchestratorJob } from '../jobs/request/job-schema.ts';
 import type { JobStream } from '../jobs/orchestrator.ts';
 import { lostResult } from '../jobs/result/job-result.ts';
+import { diskFault } from './seams/disk-fault.ts';
 import type { JobFiles } from './seams/job-files.ts';
 import type { JobLog } from './seams/job-log.ts';
 import type { StoredRequest } from './request/job-request.ts';
@@ -47,26 +48,32 @@ export async function runQueuedJob(
   { files, log, start, signal }: { files: JobFiles; log: JobLog; start: StartJob; signal: AbortSignal },
 ): Promise<QueuedEnd> {
   const events = writeEvents(log, id);
-  const output = await openOutput(files, id);
-  try {
-    const job = await start({ ...orchestratorJob(id, request, files), signal }, userId, viewOf(request));
-    for await (const event of job) {
-      if (event.type === 'finished' || event.type === 'faulted') continue;
-      if (event.type === 'run') await output.begin();
-      if (event.type === 'output') await output.write(event);
-      await events.write(event);
+  const run = async (): Promise<JobResult> => {
+    const output = await openOutput(files, id);
+    try {
+      const job = await start({ ...orchestratorJob(id, request, files), signal }, userId, viewOf(request));
+      for await (const event of job) {
+        if (event.type === 'finished' || event.type === 'faulted') continue;
+        if (event.type === 'run') await output.begin();
+        if (event.type === 'output') await output.write(event);
+        await events.write(event);
+      }
+      return await job.result;
+    } finally {
+      await output.close();
+      await events.flush();
     }
-    return { result: await job.result, errorCode: null };
-  } catch (error) {
+  };
+  try {
+    return { result: await run(), errorCode: null };
+  } catch (thrown) {
+    const error = diskFault(thrown);
     const code = SkillcellError.isInstance(error) ? error.code : 'internal.fault';
     const kind = request.job.kind;
     return {
       result: lostResult({ jobId: id, kind, attempt }, code, messageOf(error, files.path(id, ''))),
       errorCode: code,
     };
-  } finally {
-    await output.close();
-    await events.flush();
   }
 }
 

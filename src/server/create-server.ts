@@ -3,13 +3,10 @@ import helmet from '@fastify/helmet';
 import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
-import {
-  createJsonSchemaTransform,
-  jsonSchemaTransformObject,
-  serializerCompiler,
-  validatorCompiler,
-} from 'fastify-type-provider-zod';
+import { createJsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import * as z from 'zod';
 import { packageVersion } from '../contracts/package-root.ts';
@@ -19,12 +16,14 @@ import { guardRequest } from './http/guard.ts';
 import { limitConnections } from './http/limit-connections.ts';
 import { refuseOtherMethods } from './http/other-methods.ts';
 import { parseJsonBodies } from './http/parse-json.ts';
-import { RequestRefused, sendProblem } from './http/problem.ts';
+import { problemOf, RequestRefused, sendProblem } from './http/problem.ts';
+import { validatorCompiler } from './http/validate.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addJobRoutes } from './routes/job-routes.ts';
 import { addKindRoutes } from './routes/kind-routes.ts';
 import { addSkillRoutes } from './routes/skill-routes.ts';
 import { addOutputRoutes } from './routes/output-routes.ts';
+import { stateLost } from '../queue/seams/disk-fault.ts';
 import type { App, RouteParts } from './routes/route-options.ts';
 import { addUserRoutes } from './routes/user-routes.ts';
 import { problems } from './schemas/common.ts';
@@ -149,7 +148,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
 
 const statusSchema = z.object({ status: z.literal('ok') });
 
-function addHealthRoutes(app: App, { database, queue, ending }: RouteParts): void {
+function addHealthRoutes(app: App, { database, queue, files, ending }: RouteParts): void {
   const open = { access: 'anyone' } as const;
   app.get(
     '/healthz',
@@ -162,20 +161,42 @@ function addHealthRoutes(app: App, { database, queue, ending }: RouteParts): voi
     async () => {
       if (ending.aborted || queue.isEnding)
         throw new RequestRefused('service.unavailable', 'Cannot take jobs: the service is ending.');
+      if (!(await files.isReady())) throw stateLost();
       if (await database.isReady()) return { status: 'ok' as const };
       throw new RequestRefused('database.unavailable', 'Cannot take jobs: the database does not answer.');
     },
   );
 }
 
-/** Statuses of requests that Node could not read. Such a request has no id, and its connection ends. */
-const UNREADABLE: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+/** Requests that Node could not read, by its codes. The head is too large with a status of its own. */
+const UNREADABLE: Readonly<Record<string, { status: number; refusal: RequestRefused }>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    refusal: new RequestRefused(
+      'request.too-large',
+      `Cannot take the request: its headers may have ${HEADER_BYTES} bytes.`,
+    ),
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    refusal: new RequestRefused('request.timeout', 'Cannot take the request: it did not come in time.'),
+  },
+};
+const NO_HTTP = {
+  status: 400,
+  refusal: new RequestRefused('request.invalid', 'Cannot take the request: it is no valid HTTP.'),
 };
 
+/** Such a request has no framework yet, and its connection ends. */
 function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  const { status, refusal } = UNREADABLE[error.code ?? ''] ?? NO_HTTP;
+  const body = JSON.stringify({ ...problemOf(refusal, randomUUID()), status });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/problem+json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

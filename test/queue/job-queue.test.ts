@@ -16,6 +16,12 @@ import { until } from '../fixtures/until.ts';
 const ROUNDS = IS_SAMPLE ? 20 : 300;
 const program = { kind: 'exec', code: 'console.log(1)' } as const;
 
+interface OpenOptions {
+  concurrency?: number;
+  maxWaiting?: number;
+  change?(db: Database['db']): Database['db'];
+}
+
 describeDatabases('a queue', (make) => {
   let scene: DatabaseScene;
   let database: Database;
@@ -34,11 +40,12 @@ describeDatabases('a queue', (make) => {
   });
 
   /** Opens the database and the queue, as the next process does. */
-  async function open(options: { concurrency?: number; maxWaiting?: number } = {}): Promise<void> {
-    database = await scene.open();
+  async function open({ change, ...options }: OpenOptions = {}): Promise<void> {
+    const opened = await scene.open();
+    database = change === undefined ? opened : { ...opened, db: change(opened.db) };
     jobs = scriptedJobs();
-    const files = folderFiles(join(scene.folder, 'jobs'));
     mkdirSync(join(scene.folder, 'jobs'), { recursive: true });
+    const files = folderFiles(join(scene.folder, 'jobs'));
     queue = await openJobQueue({
       ...{ database, files, log: folderLog(files), dispatch: localDispatch(), start: jobs.start },
       resolve: async (request) => request,
@@ -192,6 +199,32 @@ describeDatabases('a queue', (make) => {
     jobs.running[0]?.end();
     expect(await ended(waiting.id)).toMatchObject({ outcome: 'succeeded' });
     expect(existsSync(join(scene.folder, 'jobs', 'without-a-row'))).toBe(false);
+  });
+
+  it('runs a job whose claim had no answer, once', async () => {
+    await queue.close();
+    await database.close();
+    const claims = new WeakSet<object>();
+    let lost = 0;
+    await open({
+      change: (db) =>
+        db.withPlugin({
+          transformQuery: ({ node, queryId }) => {
+            if (node.kind === 'UpdateQueryNode' && lost === 0) claims.add(queryId);
+            return node;
+          },
+          async transformResult({ result, queryId }) {
+            // The change is made, and its answer is lost.
+            if (claims.has(queryId) && lost++ === 0) throw new SkillcellError('database.unavailable', 'on purpose');
+            return result;
+          },
+        }),
+    });
+    const { row } = await submit();
+    await started(row.id);
+    expect([lost, jobs.running.length]).toEqual([1, 1]);
+    jobs.running[0]?.end();
+    expect(await ended(row.id)).toMatchObject({ outcome: 'succeeded', attempt: 1 });
   });
 
   it('adds the last event if a crash came between it and the result', async () => {

@@ -1,7 +1,8 @@
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallOptions, type ServiceScene, startService } from '../fixtures/service.ts';
+import { until } from '../fixtures/until.ts';
 
 let scene: ServiceScene;
 beforeAll(async () => {
@@ -95,6 +96,24 @@ describe('a hostile request', () => {
     });
     const pointers = problem.errors.map(({ pointer }: { pointer: string }) => pointer);
     expect(pointers).toEqual(expect.arrayContaining(['/code', '/args/1', '/limits/pids']));
+    const { json: escaped } = await scene.call('/jobs', {
+      body: { kind: 'exec', code: '1', files: { 'a/b~c/d.txt': 1 }, tools: 'x' },
+    });
+    expect(escaped.errors.map(({ pointer }: { pointer: string }) => pointer).toSorted()).toEqual([
+      '/files/a~1b~0c~1d.txt',
+      '/tools',
+    ]);
+    const { json: whole } = await scene.call('/jobs', { body: 1, headers: json });
+    expect(whole.errors[0].pointer).toBe('');
+    const form = new FormData();
+    form.set('a/~', 'x');
+    expect((await scene.call('/jobs', { body: form })).json.errors[0].pointer).toBe('/a~1~0');
+  });
+
+  it('with more files than a job may have is refused', async () => {
+    const files = Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`f${at}`, '']));
+    const { status, json: problem } = await scene.call('/jobs', { body: { kind: 'exec', code: '1', files } });
+    expect([status, problem.code, problem.errors[0].pointer]).toEqual([400, 'request.invalid', '/files']);
   });
 
   it('with too large a body is refused before it is read', async () => {
@@ -142,21 +161,53 @@ describe('a hostile request', () => {
     expect((await scene.call('/jobs', { body: twice })).json.code).toBe('job.invalid');
   });
 
-  it('that is no HTTP, or has too long a head, ends its connection with a status', async () => {
-    const raw = (bytes: string): Promise<string> =>
-      new Promise((resolve) => {
-        const { port } = new URL(scene.url);
-        let text = '';
-        const socket = connect(Number(port), '127.0.0.1', () => socket.write(bytes));
-        socket.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
-        socket.on('close', () => resolve(text.split('\r\n')[0] ?? ''));
-        socket.on('error', () => resolve(text));
-      });
-    expect(await raw('nonsense\r\n\r\n')).toBe('HTTP/1.1 400 Bad Request');
-    expect(await raw(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'a'.repeat(1024 * 1024)}\r\n\r\n`)).toMatch(/431|^$/);
-    expect(
-      await raw('POST /api/v1/jobs HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'),
-    ).toBe('HTTP/1.1 400 Bad Request');
-    expect(await raw('GET /api/v1/me HTTP/1.1\r\n\r\n')).toBe('HTTP/1.1 400 Bad Request');
+  /** Sends bytes, and returns the answer up to the end of the connection. */
+  const raw = (bytes: string): Promise<string> =>
+    new Promise((resolve) => {
+      let text = '';
+      const socket = silent(() => socket.write(bytes));
+      socket.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
+      socket.on('close', () => resolve(text));
+      socket.on('error', () => resolve(text));
+    });
+  const silent = (whenOpen: () => void): Socket => connect(Number(new URL(scene.url).port), '127.0.0.1', whenOpen);
+
+  it.for([
+    ['that is no HTTP', 'nonsense\r\n\r\n', 400, 'request.invalid'],
+    [
+      'of two lengths',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n',
+      400,
+      'request.invalid',
+    ],
+    ['with too long a head', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(20_000)}`, 431, 'request.too-large'],
+    ['with a head that does not end', 'GET / HTTP/1.1\r\nhost: a\r\nx: y', 408, 'request.timeout'],
+  ] as const)('%s ends its connection with a problem', { timeout: 60_000 }, async ([, bytes, status, code]) => {
+    const [head = '', body = ''] = (await raw(bytes)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\ncontent-type: application/problem\\+json\r\n`));
+    expect(JSON.parse(body)).toMatchObject({ status, code, hint: expect.any(String), requestId: expect.any(String) });
+  });
+
+  it('with a head of a MiB, or without a host, ends its connection', async () => {
+    expect(await raw(`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${'a'.repeat(1024 * 1024)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1.1 431|^$/,
+    );
+    expect(await raw('GET /api/v1/me HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
+  });
+
+  it('is answered after 512 connections that never say a word', { timeout: 120_000 }, async () => {
+    const sockets = Array.from({ length: 512 }, () => {
+      const socket = silent(() => undefined);
+      socket.on('error', () => undefined);
+      return socket;
+    });
+    try {
+      // As long as they fill the service, further connections are dropped.
+      const answers = async (): Promise<boolean> => (await scene.call('/me').catch(() => undefined))?.status === 200;
+      await until(answers, 'an answer', 90_000);
+      expect(await answers()).toBe(true);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
   });
 });

@@ -1,5 +1,12 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
+/** The error of a service whose folder for the files of jobs is gone. */
+export function stateLost(): SkillcellError {
+  return new SkillcellError('service.unavailable', 'Cannot keep the files of jobs: their folder is gone.', {
+    hint: 'Restore the state folder of the service, and start the service again.',
+  });
+}
+
 /** The error of a write, without the path. */
 export function diskFault(error: unknown): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;

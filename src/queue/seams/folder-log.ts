@@ -98,9 +98,11 @@ function openLogs(files: Pick<JobFiles, 'path'>): OpenLogs {
   };
 }
 
-/** The folder may have been lost: the log is then begun anew. */
+/** The folder of the job may have been lost: the log is then begun anew. */
 async function openToAppend(path: string): Promise<FileHandle> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await mkdir(dirname(path), { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
   return await open(path, 'a', 0o600);
 }
 

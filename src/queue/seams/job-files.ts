@@ -18,6 +18,8 @@ export interface JobFiles {
   read(id: string, name: string, range: ByteRange): Readable;
   /** Removes all of a job. */
   remove(id: string): Promise<void>;
+  /** Whether files can be kept: their place is the one that was opened. */
+  isReady(): Promise<boolean>;
   /** The ids of all jobs with files. */
   ids(): Promise<string[]>;
 }

@@ -1,5 +1,4 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { errorEntry, type ErrorCode } from '../../contracts/errors/error-registry.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
@@ -39,9 +38,6 @@ const OF_FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'request.media-type',
   FST_INVALID_MULTIPART_CONTENT_TYPE: 'request.media-type',
 };
-/** Most places that an answer names, and most characters of each text about them. */
-const MOST_PLACES = 20;
-const MOST_CHARACTERS = 500;
 /** Seconds after which a client may try again. */
 const RETRY_SECONDS = 1;
 
@@ -80,27 +76,9 @@ function told(error: FastifyError | Error): Told {
     return { code, detail: message, hint, places };
   }
   if (error instanceof RequestRefused) return { code: error.code, detail: error.message, places: error.places };
-  if (hasZodFastifySchemaValidationErrors(error)) {
-    const places = error.validation.slice(0, MOST_PLACES).map(({ instancePath, message = '' }) => ({
-      pointer: shortened(instancePath),
-      detail: shortened(message),
-    }));
-    const [first] = places;
-    const where = first === undefined || first.pointer === '' ? '' : ` at ${first.pointer}`;
-    return {
-      code: 'request.invalid',
-      detail: `Cannot take the request: ${first?.detail ?? 'it is not valid'}${where}.`,
-      places,
-    };
-  }
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   const known = OF_FRAMEWORK[code];
   if (known !== undefined) return { code: known, detail: `Cannot take the request: ${error.message}.` };
   if (statusCode < 500) return { code: 'request.invalid', detail: `Cannot take the request: ${error.message}.` };
   return { code: 'internal.fault', detail: 'Cannot answer the request: the service failed.' };
-}
-
-/** A text of the request may be as long as the request. */
-function shortened(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
 }

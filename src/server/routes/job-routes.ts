@@ -136,7 +136,9 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
     async (request, reply) => {
       const row = await jobSummaryFor(parts, viewerIn(request), request.params.id);
       if (!(await queue.cancel(row, request.body?.reason ?? 'the user canceled it'))) {
-        throw new SkillcellError('resource.read-only', 'Cannot cancel the job: it has ended.');
+        throw new SkillcellError('resource.read-only', 'Cannot cancel the job: it has ended.', {
+          hint: `Read its result at /jobs/${row.id}/result.`,
+        });
       }
       return reply.code(202).send(jobOf(await jobFor(parts, viewerIn(request), row.id)));
     },

@@ -5,6 +5,7 @@ import type { IncomingFiles } from '../http/incoming-files.ts';
 import { readForm } from '../http/read-form.ts';
 import { parseJson } from '../http/parse-json.ts';
 import { RequestRefused } from '../http/problem.ts';
+import { jsonPointer } from '../http/validate.ts';
 
 const MIB: number = 1024 * 1024;
 /** Bytes of all files of one form. */
@@ -64,7 +65,7 @@ async function* atMost(content: AsyncIterable<Uint8Array>, most: number): AsyncG
 function unknownPart(name: string): RequestRefused {
   const detail = 'a form has one part "job" and parts "files/<destination>"';
   return new RequestRefused('request.invalid', `Cannot take the form: ${detail}, got ${JSON.stringify(name)}.`, [
-    { pointer: `/${name}`, detail },
+    { pointer: jsonPointer([name]), detail },
   ]);
 }
 

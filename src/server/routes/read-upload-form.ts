@@ -7,6 +7,7 @@ import { NAME_SCHEMA, NAMESPACE_SCHEMA } from '../../registry/kinds/kind-schemas
 import type { IncomingFiles } from '../http/incoming-files.ts';
 import { readForm } from '../http/read-form.ts';
 import { RequestRefused } from '../http/problem.ts';
+import { jsonPointer } from '../http/validate.ts';
 
 /** Bytes of an archive. */
 const ARCHIVE_BYTES: number = 10 * 1024 * 1024;
@@ -68,6 +69,6 @@ function invalid(name: string, detail: string): RequestRefused {
   return new RequestRefused(
     'request.invalid',
     `Cannot take the form: ${detail}, in the part ${JSON.stringify(name)}.`,
-    [{ pointer: `/${name}`, detail }],
+    [{ pointer: jsonPointer([name]), detail }],
   );
 }

@@ -12,6 +12,7 @@ import { packSkillForm, updateSkill, uploadSkill, type UploadResult } from '../.
 import { viewerIn } from '../http/authenticate.ts';
 import { etagOf, hasRevision, revisionIn } from '../http/etag.ts';
 import { problemOf, RequestRefused } from '../http/problem.ts';
+import { invalidAt } from '../http/validate.ts';
 import { bytesAnswer, idInPath, noContent, numberInQuery, problems } from '../schemas/common.ts';
 import { kindFormSchema, kindListSchema, unifiedSchema } from '../schemas/kinds.ts';
 import {
@@ -41,7 +42,7 @@ export function addSkillRoutes(app: App, { database: { db }, now, incoming }: Ro
       schema: {
         ...{ tags, consumes, querystring: dryRunQuery },
         description:
-          'A form with the archive in `file`, and `name` and `namespace`. `dryRun=1` checks it, and stores nothing.',
+          'A form with the archive in `file`, and `name` and `namespace`. Without `name`, the skill has the name of the file without its ending. `dryRun=1` checks it, and stores nothing.',
         response: { 200: uploadSchema, 201: uploadSchema, ...problems },
       },
     },
@@ -266,12 +267,7 @@ export function addSkillRoutes(app: App, { database: { db }, now, incoming }: Ro
 async function formOf(body: unknown): Promise<Parameters<typeof uploadSkill>[1]> {
   const checked = skillFieldsSchema.safeParse(body);
   if (checked.success) return { ...(await packSkillForm(checked.data)), name: checked.data.name };
-  const places = checked.error.issues.map(({ path, message }) => ({ pointer: `/${path.join('/')}`, detail: message }));
-  throw new RequestRefused(
-    'request.invalid',
-    `Cannot take the skill: ${places[0]?.detail ?? 'it is not valid'}.`,
-    places,
-  );
+  throw invalidAt('skill', checked.error);
 }
 
 function sendUpload(reply: FastifyReply, { checked, changes, skill }: UploadResult): FastifyReply {

@@ -88,6 +88,9 @@ describe('skillcell serve', () => {
     expect(json).toMatchObject({ outcome: 'succeeded', stdout: { text: '42\n' } });
     const { json: refused } = await call('/jobs', { kind: 'exec', code: '1', limits: { memoryMib: 512 } });
     expect(refused).toMatchObject({ outcome: 'failed', error: { name: 'job.invalid' } });
+    // Without a flag, the default of a limit is the most that a job may ask for.
+    const { json: long } = await call('/jobs', { kind: 'exec', code: '1', limits: { workspaceMib: 129 } });
+    expect(long).toMatchObject({ outcome: 'failed', error: { name: 'job.invalid' } });
     const { json: withTool } = await call('/jobs', { kind: 'exec', code: '1', tools: ['skills.*'] });
     expect(withTool).toMatchObject({
       outcome: 'failed',
@@ -149,6 +152,11 @@ describe('skillcell serve', () => {
     [['--port', '65536'], '--port'],
     [['--database', 'mysql://localhost/x'], '--database'],
     [['--keep-days', '0'], '--keep-days'],
+    [['--state', ''], '--state'],
+    [['--allow-host', '*'], '--allow-host'],
+    [['--allow-host', 'skills.example.com:443'], '--allow-host'],
+    [['--allow-host', ''], '--allow-host'],
+    [['--tool', 'nope.x', '--port', '0'], '--tool'],
   ] as const)('refuses %s as usage', async ([flags, named]) => {
     const { code, stderr } = await runCli(['serve', '--state', folder, ...flags]);
     expect([code, stderr.includes(named)]).toEqual([2, true]);

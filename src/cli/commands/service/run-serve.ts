@@ -27,6 +27,8 @@ const KEEP_DAYS = { minimum: 1, maximum: 3_650, unit: 'days' };
 const MAX_WAITING = { minimum: 1, maximum: 1_000_000, unit: 'jobs' };
 /** Time for canceled jobs and for the answers to their clients, after `--drain`. */
 const END_MS = 10_000;
+/** A name, or an address of version 6 in brackets. */
+const HOST_NAME = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
 /** `skillcell serve`: answers requests until the command is interrupted. */
@@ -56,6 +58,8 @@ export async function runServe(context: CommandContext): Promise<number> {
     ceilings: { ...DEFAULT_LIMITS, jobTimeoutMs: CODEGEN_JOB_TIMEOUT_MS, ...limits },
     ...(model === undefined ? {} : { model }),
   });
+  const { unknown } = selectTools(orchestrator.tools, toolPatterns(tools));
+  if (unknown !== undefined) throw usageError('--tool', 'the service has no such tool', unknown.pattern);
   const start = (job: JobRequest, options: JobStreamOptions): JobStream => {
     const ours = { runner, ...strongerOf(isolation, job.isolation), limits: { ...limits, ...job.limits } };
     const asked = job.tools ?? tools;
@@ -114,11 +118,15 @@ function serviceFlags({ arguments: given, io }: CommandContext): ServiceFlags {
     );
   }
   const state = flagValue(given, 'state');
+  if (state === '') throw usageError('--state', 'it must name a folder', state);
+  const allowHosts = flagValues(given, 'allow-host').map((name) => name.toLowerCase());
+  const notHost = allowHosts.find((name) => URL.parse(`http://${name}`)?.hostname !== name || !HOST_NAME.test(name));
+  if (notHost !== undefined)
+    throw usageError('--allow-host', 'it must be one name or address, without a port or wildcard', notHost);
   return {
     folder: state === undefined ? stateFolder(io.env) : resolve(io.cwd(), state),
-    ...{ databaseUrl, host, behindProxy },
+    ...{ databaseUrl, host, behindProxy, allowHosts },
     port: number('port', 7_420, PORT),
-    allowHosts: flagValues(given, 'allow-host').map((name) => name.toLowerCase()),
     drainMs: number('drain', 30, DRAIN) * 1_000,
     keepDays: number('keep-days', 30, KEEP_DAYS),
     maxWaiting: number('max-waiting', 1_000, MAX_WAITING),
