@@ -13,7 +13,7 @@ export function boundedList<Item>(item: z.ZodType<Item>, most: number): z.ZodTyp
     if (Array.isArray(value)) refuseEarly(ctx, { values: value, most, isFault });
     return value;
   };
-  return z.preprocess(check, z.array(item).max(most)) as unknown as z.ZodType<Item[]>;
+  return z.preprocess(check, z.array(item).max(most));
 }
 
 /** A record that is refused likewise. */
@@ -34,7 +34,7 @@ export function boundedRecord<Value>(
     return value;
   };
   const record = z.record(key as z.ZodString, item);
-  return z.preprocess(check, record) as unknown as z.ZodType<Record<string, Value>>;
+  return z.preprocess(check, record);
 }
 
 type Check = (value: unknown, ctx: z.RefinementCtx) => unknown;
