@@ -115,7 +115,7 @@ async function delayRow(scene: ServeScene, { samples = ROUNDS, progress }: Bench
     }
     return quantile(delays, 0.5);
   };
-  const prepare = async (): Promise<void> => void (await scene.orchestrator.warm());
+  const prepare = (): Promise<void> => scene.orchestrator.warm();
   const subjects = [
     { id: 'stream', prepare, sample: streamed },
     { id: DELAY, prepare, sample: served },
