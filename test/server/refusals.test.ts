@@ -2,7 +2,6 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallOptions, type ServiceScene, startService } from '../fixtures/service.ts';
-import { until } from '../fixtures/until.ts';
 
 let scene: ServiceScene;
 beforeAll(async () => {
@@ -193,21 +192,5 @@ describe('a hostile request', () => {
       /^HTTP\/1.1 431|^$/,
     );
     expect(await raw('GET /api/v1/me HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
-  });
-
-  it('is answered after 512 connections that never say a word', { timeout: 120_000 }, async () => {
-    const sockets = Array.from({ length: 512 }, () => {
-      const socket = silent(() => undefined);
-      socket.on('error', () => undefined);
-      return socket;
-    });
-    try {
-      // As long as they fill the service, further connections are dropped.
-      const answers = async (): Promise<boolean> => (await scene.call('/me').catch(() => undefined))?.status === 200;
-      await until(answers, 'an answer', 90_000);
-      expect(await answers()).toBe(true);
-    } finally {
-      for (const socket of sockets) socket.destroy();
-    }
   });
 });

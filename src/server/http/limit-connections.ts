@@ -10,38 +10,42 @@ export interface ConnectionLimits {
 }
 
 /**
- * Ends connections that send nothing. At the bound, a new connection takes the place of the one that has waited longest without a request, so that
- * silent ones keep nobody out. Without such a one, the new connection is refused.
+ * Ends connections that send nothing. At the bound, a new connection takes the place of one without a request under way: the one that has been silent
+ * for the longest time, or else the one whose last request is the oldest. So silent ones keep nobody out. Without such a one, the new connection is
+ * refused.
  */
 export function limitConnections(server: Server, { most, headMs }: ConnectionLimits): void {
   const timers = new WeakMap<Socket, NodeJS.Timeout>();
-  /** Connections without a request under way, in the order in which they began to wait. */
-  const waiting = new Set<Socket>();
+  /** Connections without a request under way, in the order in which they began to wait: before their first request, and between two. */
+  const [silent, idle] = [new Set<Socket>(), new Set<Socket>()];
+  const forget = (socket: Socket): void => {
+    silent.delete(socket);
+    idle.delete(socket);
+    clearTimeout(timers.get(socket));
+  };
   let open = 0;
   server.on('connection', (socket: Socket) => {
     open += 1;
     socket.once('close', () => {
       open -= 1;
-      waiting.delete(socket);
-      clearTimeout(timers.get(socket));
+      forget(socket);
     });
     if (open > most) {
-      const [first = socket] = waiting;
+      const [first = socket] = silent.size > 0 ? silent : idle;
       first.destroy();
-      waiting.delete(first);
+      forget(first);
       if (first === socket) return;
     }
-    timers.set(
-      socket,
-      setTimeout(() => socket.destroy(), headMs),
-    );
-    waiting.add(socket);
+    const end = (): void => {
+      if (socket.bytesRead === 0) socket.destroy();
+    };
+    timers.set(socket, setTimeout(end, headMs));
+    silent.add(socket);
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    clearTimeout(timers.get(socket));
-    waiting.delete(socket);
+    forget(socket);
     response.once('close', () => {
-      if (!socket.destroyed) waiting.add(socket);
+      if (!socket.destroyed) idle.add(socket);
     });
   });
 }
