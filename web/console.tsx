@@ -1,21 +1,11 @@
-import {
-  AppShell,
-  Burger,
-  Button,
-  Center,
-  Group,
-  Loader,
-  NativeSelect,
-  NavLink,
-  Text,
-  useMantineColorScheme,
-} from '@mantine/core';
+import { AppShell, Burger, Button, Center, Group, Loader, NavLink, Text, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useEffect } from 'react';
 import { SignIn } from './access/sign-in.tsx';
 import { linkTo, useAddress } from './shared/address.tsx';
 import { send } from './shared/api.ts';
+import { ChoiceField } from './shared/fields.tsx';
 import { setSession } from './shared/queries.ts';
 import { type Me, useSession } from './shared/user.ts';
 import { Problem } from './shared/view.tsx';
@@ -85,11 +75,18 @@ function Shell({ me }: { me: Me }): ReactElement {
         })}
       </AppShell.Navbar>
       <AppShell.Main>
-        <CurrentView key={place} parts={parts} />
+        {/* The parts of a skill are one view. */}
+        <CurrentView key={parts.slice(0, parts[0] === 'skills' ? 2 : 3).join('/')} parts={parts} />
       </AppShell.Main>
     </AppShell>
   );
 }
+
+const SCHEMES = [
+  { value: 'auto', label: 'System' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+];
 
 function Account({ me }: { me: Me }): ReactElement {
   const client = useQueryClient();
@@ -103,18 +100,14 @@ function Account({ me }: { me: Me }): ReactElement {
       <Text size="sm" c="dimmed" visibleFrom="sm">
         {me.name} ({me.role})
       </Text>
-      <NativeSelect
+      <ChoiceField
         size="xs"
         aria-label="Colours"
-        data={[
-          { value: 'auto', label: 'System' },
-          { value: 'light', label: 'Light' },
-          { value: 'dark', label: 'Dark' },
-        ]}
+        data={SCHEMES}
         value={colorScheme}
-        onChange={(event) => setColorScheme(event.currentTarget.value as typeof colorScheme)}
+        onChange={(scheme) => setColorScheme(scheme as typeof colorScheme)}
       />
-      <Button size="xs" variant="default" onClick={() => void signOut()}>
+      <Button size="xs" onClick={() => void signOut()}>
         Sign out
       </Button>
     </Group>

@@ -1,70 +1,44 @@
-import { Button, Group, NativeSelect, Stack, Table, TextInput } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { type ReactElement, useState } from 'react';
 import type { User } from '../../src/registry/users/users.ts';
 import { ask } from '../shared/api.ts';
+import { ChoiceField, Form, TextField } from '../shared/fields.tsx';
 import { timeText } from '../shared/format.ts';
 import { useChange } from '../shared/queries.ts';
+import { type Column, Rows } from '../shared/rows.tsx';
 import { Loaded, Problem, View } from '../shared/view.tsx';
 import { ShownToken } from './tokens-view.tsx';
 import { useUsers } from './users.ts';
 
-const ROLES = ['member', 'viewer', 'admin'] as const;
+const ROLES = ['member', 'viewer', 'admin'];
 
 /** All users, for admins. */
 export function UsersView(): ReactElement {
   const users = useUsers();
-  const change = useChange(({ id, ...fields }: { id: number; role?: User['role']; disabled?: boolean }) =>
+  const change = useChange(({ id, ...fields }: { id: number; role?: string; disabled?: boolean }) =>
     ask(`/users/${id}`, { method: 'PATCH', body: fields }),
   );
+  const roleOf = ({ id, name, role }: User): ReactElement => {
+    const set = (next: string): void => change.mutate({ id, role: next });
+    return <ChoiceField size="xs" aria-label={`Role of ${name}`} data={ROLES} value={role} onChange={set} />;
+  };
+  const access = ({ id, name, disabled }: User): ReactElement => {
+    const word = disabled ? 'Enable' : 'Disable';
+    const set = (): void => change.mutate({ id, disabled: !disabled });
+    return <Button size="compact-sm" aria-label={`${word} ${name}`} onClick={set} children={word} />;
+  };
+  const columns: Column<User>[] = [
+    { head: 'Name', cell: ({ name, disabled }) => `${name}${disabled ? ' (disabled)' : ''}` },
+    { head: 'Role', cell: roleOf },
+    { head: 'Created', wide: true, cell: ({ createdAt }) => timeText(createdAt) },
+    { head: 'Access', cell: access },
+  ];
   return (
     <View title="Users">
       <NewUser />
       <Problem error={change.error} />
       <Loaded query={users}>
-        {(all) => (
-          <Table.ScrollContainer minWidth={0}>
-            <Table>
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Name</Table.Th>
-                  <Table.Th>Role</Table.Th>
-                  <Table.Th visibleFrom="sm">Created</Table.Th>
-                  <Table.Th />
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {all.map(({ id, name, role, disabled, createdAt }) => (
-                  <Table.Tr key={id}>
-                    <Table.Td className="breaking">
-                      {name}
-                      {disabled && ' (disabled)'}
-                    </Table.Td>
-                    <Table.Td>
-                      <NativeSelect
-                        size="xs"
-                        aria-label={`Role of ${name}`}
-                        data={[...ROLES]}
-                        value={role}
-                        onChange={(event) => change.mutate({ id, role: event.currentTarget.value as User['role'] })}
-                      />
-                    </Table.Td>
-                    <Table.Td visibleFrom="sm">{timeText(createdAt)}</Table.Td>
-                    <Table.Td>
-                      <Button
-                        size="compact-sm"
-                        variant="default"
-                        aria-label={`${disabled ? 'Enable' : 'Disable'} ${name}`}
-                        onClick={() => change.mutate({ id, disabled: !disabled })}
-                      >
-                        {disabled ? 'Enable' : 'Disable'}
-                      </Button>
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
-        )}
+        {(all) => <Rows items={all} idOf={({ id }) => id} columns={columns} none="No users." />}
       </Loaded>
     </View>
   );
@@ -72,34 +46,18 @@ export function UsersView(): ReactElement {
 
 function NewUser(): ReactElement {
   const [name, setName] = useState('');
-  const [role, setRole] = useState<string>('member');
+  const [role, setRole] = useState('member');
   const create = useChange(
     () => ask<{ token: { token: string } }>('/users', { body: { name: name.trim(), role } }),
     () => setName(''),
   );
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
-    >
-      <Stack>
-        <Group align="end">
-          <TextInput required label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} />
-          <NativeSelect
-            label="Role"
-            data={[...ROLES]}
-            value={role}
-            onChange={(event) => setRole(event.currentTarget.value)}
-          />
-          <Button type="submit" loading={create.isPending}>
-            Create
-          </Button>
-        </Group>
-        <Problem error={create.error} />
-        {create.data !== undefined && <ShownToken token={create.data.token.token} />}
-      </Stack>
-    </form>
+    <Form change={create} submit="Create">
+      <Group align="end">
+        <TextField required label="Name" value={name} onChange={setName} />
+        <ChoiceField label="Role" data={ROLES} value={role} onChange={setRole} />
+      </Group>
+      {create.data !== undefined && <ShownToken token={create.data.token.token} />}
+    </Form>
   );
 }

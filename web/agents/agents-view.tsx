@@ -1,9 +1,12 @@
-import { Badge, Button, Group, Table, Text } from '@mantine/core';
+import { Badge, Button, Group, Text } from '@mantine/core';
 import { type ReactElement, useState } from 'react';
-import { Link, linkTo } from '../shared/address.tsx';
+import type { KindForm } from '../../src/registry/kinds/kind-object.ts';
+import { Link } from '../shared/address.tsx';
+import { LinkButton } from '../shared/fields.tsx';
+import { type Column, Rows } from '../shared/rows.tsx';
 import { useMe } from '../shared/user.ts';
-import { Loaded, Nothing, View } from '../shared/view.tsx';
-import { type AgentPath, kindOf, useAgents } from './agents.ts';
+import { Loaded, View } from '../shared/view.tsx';
+import { type AgentPath, kindOf, PAGE, useAgents } from './agents.ts';
 
 /** The list of ghosts, bots or teams. */
 export function AgentsView({ path }: { path: AgentPath }): ReactElement {
@@ -11,58 +14,42 @@ export function AgentsView({ path }: { path: AgentPath }): ReactElement {
   const kind = kindOf(path);
   const [skip, setSkip] = useState(0);
   const agents = useAgents(path, skip);
+  const columns: Column<KindForm>[] = [
+    { head: 'Name', cell: ({ metadata: { name, labels } }) => <Link to={`/agents/${path}/${labels.id}`}>{name}</Link> },
+    {
+      head: 'Place',
+      cell: ({ metadata: { namespace, labels } }) => <PlaceBadge owner={labels.user_id} namespace={namespace} />,
+    },
+    {
+      head: 'Description',
+      wide: true,
+      cell: ({ spec }) => <Text size="sm" lineClamp={3} children={(spec as { description?: string }).description} />,
+    },
+  ];
   return (
     <View
       title={`${kind}s`}
       actions={
         !me.readOnly && (
-          <Button component="a" {...linkTo(`/agents/${path}/new`)}>
+          <LinkButton variant="filled" to={`/agents/${path}/new`}>
             New {kind.toLowerCase()}
-          </Button>
+          </LinkButton>
         )
       }
     >
       <Loaded query={agents}>
         {({ items, total }) => (
           <>
-            {total === 0 && <Nothing>No {kind.toLowerCase()}s yet.</Nothing>}
-            {items.length > 0 && (
-              <Table>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Name</Table.Th>
-                    <Table.Th>Description</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {items.map(({ metadata: { name, namespace, labels }, spec }) => (
-                    <Table.Tr key={labels.id}>
-                      <Table.Td className="breaking">
-                        <Link to={`/agents/${path}/${labels.id}`}>{name}</Link>
-                        <Group gap={4}>
-                          <Badge size="sm" variant="default">
-                            {labels.user_id === '0' ? 'public' : namespace}
-                          </Badge>
-                        </Group>
-                      </Table.Td>
-                      <Table.Td className="breaking">
-                        <Text size="sm" lineClamp={3}>
-                          {(spec as { description?: string }).description ?? ''}
-                        </Text>
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            )}
-            {(skip > 0 || skip + items.length < total) && (
+            <Rows
+              items={items}
+              idOf={({ metadata }) => metadata.labels.id}
+              columns={columns}
+              none={`No ${kind.toLowerCase()}s yet.`}
+            />
+            {total > PAGE && (
               <Group>
-                <Button variant="default" disabled={skip === 0} onClick={() => setSkip(Math.max(0, skip - 100))}>
-                  Back
-                </Button>
-                <Button variant="default" disabled={skip + items.length >= total} onClick={() => setSkip(skip + 100)}>
-                  More
-                </Button>
+                <Button disabled={skip === 0} onClick={() => setSkip(skip - PAGE)} children="Back" />
+                <Button disabled={skip + PAGE >= total} onClick={() => setSkip(skip + PAGE)} children="More" />
               </Group>
             )}
           </>
@@ -70,4 +57,8 @@ export function AgentsView({ path }: { path: AgentPath }): ReactElement {
       </Loaded>
     </View>
   );
+}
+
+function PlaceBadge({ owner, namespace }: { owner: string; namespace: string }): ReactElement {
+  return <Badge variant="default" children={owner === '0' ? 'public' : namespace} />;
 }

@@ -4,7 +4,8 @@ import { apiPath, ask, send } from '../shared/api.ts';
 
 /** The paths of the three kinds of agents, with their names. */
 const KINDS = { ghosts: 'Ghost', bots: 'Bot', teams: 'Team' } as const;
-const PAGE = 100;
+/** Agents of one page of a list. */
+export const PAGE = 100;
 
 /** The path of a kind, in the API as in the console. */
 export type AgentPath = keyof typeof KINDS;

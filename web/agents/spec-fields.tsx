@@ -1,7 +1,7 @@
-import { Button, Group, NativeSelect, Textarea, TextInput } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import type { ReactElement } from 'react';
 import type { BotSpec, GhostSpec, NameReference, TeamSpec } from '../../src/registry/kinds/kind-schemas.ts';
-import { listOf } from '../shared/format.ts';
+import { ChoiceField, LongField, TextField } from '../shared/fields.tsx';
 import { useSkills } from '../skills/skills.ts';
 import { type AgentPath, useAgents } from './agents.ts';
 
@@ -20,34 +20,29 @@ export function startSpec(path: AgentPath): Spec {
 
 /** A system prompt, and names of skills. */
 export function GhostFields({ spec, onChange }: FieldsProps): ReactElement {
-  const skills = useSkills('all');
-  const names = spec.skills ?? [];
-  const others = [...new Set(skills.data?.map(({ metadata }) => metadata.name))].filter(
-    (name) => !names.includes(name),
-  );
+  const all = useSkills('all');
+  const { systemPrompt = '', skills = [] } = spec;
+  const names = [...new Set(all.data?.map(({ metadata }) => metadata.name))].filter((name) => !skills.includes(name));
+  const set = (changed: Spec): void => onChange({ ...spec, ...changed });
   return (
     <>
-      <Textarea
-        label="System prompt"
-        rows={8}
-        value={spec.systemPrompt ?? ''}
-        onChange={(event) => onChange({ ...spec, systemPrompt: event.currentTarget.value })}
-      />
-      <Textarea
-        label="Skills"
-        description="Names, one on each line"
-        rows={4}
-        value={names.join('\n')}
-        onChange={(event) => onChange({ ...spec, skills: event.currentTarget.value.split('\n') })}
-        onBlur={() => onChange({ ...spec, skills: listOf(names.join('\n')) })}
-      />
-      <NativeSelect
+      <LongField label="System prompt" rows={8} value={systemPrompt} onChange={(text) => set({ systemPrompt: text })} />
+      {skills.map((name) => (
+        <Group key={name} gap="xs">
+          <span className="breaking">{name}</span>
+          <Button
+            size="compact-sm"
+            aria-label={`Remove ${name}`}
+            onClick={() => set({ skills: skills.filter((each) => each !== name) })}
+            children="Remove"
+          />
+        </Group>
+      ))}
+      <ChoiceField
         label="Add a skill"
-        data={['', ...others]}
+        data={['', ...names]}
         value=""
-        onChange={(event) =>
-          onChange({ ...spec, skills: [...names.filter(Boolean), event.currentTarget.value].filter(Boolean) })
-        }
+        onChange={(name) => set({ skills: [...skills, name] })}
       />
     </>
   );
@@ -55,33 +50,21 @@ export function GhostFields({ spec, onChange }: FieldsProps): ReactElement {
 
 /** A ghost, a shell and a model. */
 export function BotFields({ spec, onChange }: FieldsProps): ReactElement {
+  const { ghostRef = { name: '' }, shell, model } = spec;
+  const set = (changed: Spec): void => onChange({ ...spec, ...changed });
   return (
     <>
-      <ReferenceField
-        label="Ghost"
-        path="ghosts"
-        value={spec.ghostRef ?? { name: '' }}
-        onChange={(ghostRef) => onChange({ ...spec, ghostRef })}
-      />
-      <TextInput
-        label="Shell"
-        value={spec.shell ?? ''}
-        onChange={(event) => onChange({ ...spec, shell: event.currentTarget.value || undefined })}
-      />
-      <TextInput
-        label="Model"
-        value={spec.model ?? ''}
-        onChange={(event) => onChange({ ...spec, model: event.currentTarget.value || undefined })}
-      />
+      <ReferenceField label="Ghost" path="ghosts" value={ghostRef} onChange={(ref) => set({ ghostRef: ref })} />
+      <TextField label="Shell" value={shell ?? ''} onChange={(text) => set({ shell: text || undefined })} />
+      <TextField label="Model" value={model ?? ''} onChange={(text) => set({ model: text || undefined })} />
     </>
   );
 }
 
 /** The bots of a team, with their roles. */
 export function TeamFields({ spec, onChange }: FieldsProps): ReactElement {
-  const members = spec.members ?? [];
-  const change = (index: number, member: TeamSpec['members'][number]): void =>
-    onChange({ ...spec, members: members.with(index, member) });
+  const { members = [] } = spec;
+  const set = (next: TeamSpec['members']): void => onChange({ ...spec, members: next });
   return (
     <>
       {members.map((member, index) => (
@@ -92,29 +75,22 @@ export function TeamFields({ spec, onChange }: FieldsProps): ReactElement {
             label={`Bot ${index + 1}`}
             path="bots"
             value={member.botRef}
-            onChange={(botRef) => change(index, { ...member, botRef })}
+            onChange={(botRef) => set(members.with(index, { ...member, botRef }))}
           />
-          <TextInput
+          <TextField
             label={`Role of bot ${index + 1}`}
             value={member.role ?? ''}
-            onChange={(event) => change(index, { ...member, role: event.currentTarget.value || undefined })}
+            onChange={(text) => set(members.with(index, { ...member, role: text || undefined }))}
           />
           <Button
-            variant="default"
             aria-label={`Remove bot ${index + 1}`}
-            onClick={() => onChange({ ...spec, members: members.toSpliced(index, 1) })}
-          >
-            Remove
-          </Button>
+            onClick={() => set(members.toSpliced(index, 1))}
+            children="Remove"
+          />
         </Group>
       ))}
       <Group>
-        <Button
-          variant="default"
-          onClick={() => onChange({ ...spec, members: [...members, { botRef: { name: '' } }] })}
-        >
-          Add a bot
-        </Button>
+        <Button onClick={() => set([...members, { botRef: { name: '' } }])} children="Add a bot" />
       </Group>
     </>
   );
@@ -131,19 +107,8 @@ function ReferenceField(props: {
   const agents = useAgents(path);
   const textOf = ({ name, namespace }: NameReference): string =>
     namespace === undefined ? name : `${namespace}/${name}`;
-  const choices = [
-    value,
-    { name: '' },
-    ...(agents.data?.items.map(({ metadata: { name, namespace } }) => ({ name, namespace })) ?? []),
-  ];
-  const byText = new Map(choices.map((choice) => [textOf(choice), choice]));
-  return (
-    <NativeSelect
-      required
-      label={label}
-      data={[...byText.keys()]}
-      value={textOf(value)}
-      onChange={(event) => onChange(byText.get(event.currentTarget.value) ?? { name: '' })}
-    />
-  );
+  const listed = agents.data?.items.map(({ metadata: { name, namespace } }) => ({ name, namespace })) ?? [];
+  const byText = new Map([value, { name: '' }, ...listed].map((choice) => [textOf(choice), choice]));
+  const choose = (text: string): void => onChange(byText.get(text) ?? { name: '' });
+  return <ChoiceField required label={label} data={[...byText.keys()]} value={textOf(value)} onChange={choose} />;
 }

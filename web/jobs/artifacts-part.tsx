@@ -1,11 +1,11 @@
-import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import type { Artifact } from '../../src/contracts/jobs/result.ts';
 import { apiPath, send } from '../shared/api.ts';
 import { CodeView, languageOf } from '../shared/code-view.tsx';
 import { bytesText, textOf } from '../shared/format.ts';
-import { Loaded, Nothing } from '../shared/view.tsx';
+import { Loaded, Note, Nothing, Part } from '../shared/view.tsx';
 
 /** Larger ones are downloaded only. */
 const SHOWN_BYTES: number = 2 * 1024 * 1024;
@@ -19,44 +19,26 @@ export function ArtifactsPart(props: { id: string; artifacts: Artifact[]; isFini
   const [shown, setShown] = useState<string | null>(null);
   if (artifacts.length === 0) return null;
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">
-        Artifacts
-      </Title>
+    <Part title="Artifacts">
       {artifacts.map((artifact) => {
-        const { path, bytes, mediaType, description } = artifact;
+        const { path, bytes, mediaType, description = '' } = artifact;
         const isShown = shown === path;
+        const word = isShown ? 'Hide' : 'Show';
+        const toggle = (): void => setShown(isShown ? null : path);
         return (
           <Stack key={path} gap={4}>
             <Group gap="xs">
-              {isFinished ? (
-                <Anchor href={addressOf(id, path)} download className="breaking">
-                  {path}
-                </Anchor>
-              ) : (
-                <Text className="breaking">{path}</Text>
-              )}
-              <Text size="sm" c="dimmed" className="breaking">
-                {bytesText(bytes)}, {mediaType}
-                {description !== undefined && `: ${description}`}
-              </Text>
+              {isFinished ? <Anchor href={addressOf(id, path)} download className="breaking" children={path} /> : path}
+              <Note>{`${bytesText(bytes)}, ${mediaType} ${description}`}</Note>
               {isFinished && bytes <= SHOWN_BYTES && (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  aria-expanded={isShown}
-                  aria-label={`${isShown ? 'Hide' : 'Show'} ${path}`}
-                  onClick={() => setShown(isShown ? null : path)}
-                >
-                  {isShown ? 'Hide' : 'Show'}
-                </Button>
+                <Button size="compact-sm" aria-label={`${word} ${path}`} onClick={toggle} children={word} />
               )}
             </Group>
             {isShown && <ShownArtifact id={id} artifact={artifact} />}
           </Stack>
         );
       })}
-    </Stack>
+    </Part>
   );
 }
 

@@ -1,8 +1,9 @@
-import { Stack, Switch, Text, Title } from '@mantine/core';
+import { Switch, Text } from '@mantine/core';
 import { type ReactElement, useState } from 'react';
 import { CodeView } from '../shared/code-view.tsx';
 import { Difference } from '../shared/difference.tsx';
 import { shortDigest } from '../shared/format.ts';
+import { Note, Part } from '../shared/view.tsx';
 import type { LiveAttempt } from './live-job.ts';
 
 /** The programs of a codegen job, each with its difference to the one before. */
@@ -11,16 +12,9 @@ export function AttemptsPart(props: { attempts: LiveAttempt[]; language: string 
   const [isWhole, setWhole] = useState(false);
   if (attempts.length === 0) return null;
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">
-        Programs
-      </Title>
+    <Part title="Programs">
       {attempts.length > 1 && (
-        <Switch
-          label="Whole programs instead of differences"
-          checked={isWhole}
-          onChange={(event) => setWhole(event.currentTarget.checked)}
-        />
+        <Switch label="Whole programs" checked={isWhole} onChange={(event) => setWhole(event.currentTarget.checked)} />
       )}
       {attempts.map(({ attempt, code, promptSha256 }, index) => {
         const before = attempts[index - 1];
@@ -28,11 +22,7 @@ export function AttemptsPart(props: { attempts: LiveAttempt[]; language: string 
         return (
           <section key={attempt}>
             <Text fw={600}>Attempt {attempt}</Text>
-            {promptSha256 !== null && (
-              <Text size="sm" c="dimmed" title={promptSha256}>
-                prompt {shortDigest(promptSha256)}
-              </Text>
-            )}
+            {promptSha256 !== null && <Note>prompt {shortDigest(promptSha256)}</Note>}
             {before === undefined || isWhole ? (
               <CodeView code={code} language={language} label={label} />
             ) : (
@@ -41,6 +31,6 @@ export function AttemptsPart(props: { attempts: LiveAttempt[]; language: string 
           </section>
         );
       })}
-    </Stack>
+    </Part>
   );
 }

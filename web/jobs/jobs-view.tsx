@@ -1,14 +1,16 @@
-import { Badge, Button, Group, NativeSelect, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { JobSummary } from '../../src/server/schemas/jobs.ts';
 import { useUserNames } from '../access/users.ts';
-import { Link, linkTo, useFilters } from '../shared/address.tsx';
+import { Link, useFilters } from '../shared/address.tsx';
 import { apiPath, ask } from '../shared/api.ts';
+import { ChoiceField, LinkButton, TextField } from '../shared/fields.tsx';
 import { durationText, timeText } from '../shared/format.ts';
+import { type Column, Rows } from '../shared/rows.tsx';
 import { useMe } from '../shared/user.ts';
-import { Nothing, Problem, View } from '../shared/view.tsx';
+import { Problem, View } from '../shared/view.tsx';
 import { lastedMs, stateOf } from './jobs.ts';
 
 const FILTERS = [
@@ -16,6 +18,7 @@ const FILTERS = [
   { name: 'outcome', values: ['succeeded', 'failed', 'timeout', 'out_of_memory', 'limit', 'canceled'] },
   { name: 'kind', values: ['exec', 'codegen', 'script'] },
 ];
+const NAMES = ['state', 'outcome', 'kind', 'label', 'user', 'q'];
 const REFRESH_MS = 2_000;
 const SEARCH_MS = 300;
 
@@ -23,10 +26,9 @@ const SEARCH_MS = 300;
 export function JobsView(): ReactElement {
   const me = useMe();
   const [query, set] = useFilters();
-  const search = useDebouncedCallback((words: string) => set('q', words), SEARCH_MS);
-  const filters = Object.fromEntries(
-    ['state', 'outcome', 'kind', 'label', 'user', 'q'].map((name) => [name, query.get(name)]),
-  );
+  const [words, setWords] = useState(query.get('q') ?? '');
+  const search = useDebouncedCallback((text: string) => set('q', text), SEARCH_MS);
+  const filters = Object.fromEntries(NAMES.map((name) => [name, query.get(name)]));
   const jobs = useInfiniteQuery({
     queryKey: ['jobs', 'list', filters],
     queryFn: ({ pageParam }) =>
@@ -36,97 +38,58 @@ export function JobsView(): ReactElement {
     refetchInterval: REFRESH_MS,
     placeholderData: (before) => before,
   });
-  const rows = jobs.data?.pages.flatMap(({ items }) => items) ?? [];
+  const label = query.get('label');
   return (
-    <View
-      title="Jobs"
-      actions={
-        !me.readOnly && (
-          <Button component="a" {...linkTo('/jobs/new')}>
-            New job
-          </Button>
-        )
-      }
-    >
+    <View title="Jobs" actions={!me.readOnly && <LinkButton variant="filled" to="/jobs/new" children="New job" />}>
       <Group gap="xs">
-        <TextInput
-          placeholder="Search"
-          aria-label="Search"
-          defaultValue={query.get('q') ?? ''}
-          onChange={(event) => search(event.currentTarget.value)}
+        <TextField
+          {...{ placeholder: 'Search', 'aria-label': 'Search', value: words }}
+          onChange={(text) => {
+            setWords(text);
+            search(text);
+          }}
         />
-        {FILTERS.map(({ name, values }) => (
-          <NativeSelect
-            key={name}
-            aria-label={name}
-            data={[
-              { value: '', label: `any ${name}` },
-              ...values.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
-            ]}
-            value={query.get(name) ?? ''}
-            onChange={(event) => set(name, event.currentTarget.value)}
-          />
-        ))}
-        {query.get('label') !== null && (
-          <Button variant="default" onClick={() => set('label', '')}>
-            label {query.get('label')}: all labels
-          </Button>
-        )}
+        {FILTERS.map(({ name, values }) => {
+          const choices = values.map((value) => ({ value, label: value.replaceAll('_', ' ') }));
+          const data = [{ value: '', label: `any ${name}` }, ...choices];
+          return (
+            <ChoiceField
+              key={name}
+              aria-label={name}
+              data={data}
+              value={query.get(name) ?? ''}
+              onChange={(value) => set(name, value)}
+            />
+          );
+        })}
+        {label !== null && <Button onClick={() => set('label', '')}>only {label}: show all labels</Button>}
       </Group>
       <Problem error={jobs.error} />
-      {jobs.data !== undefined && rows.length === 0 && <Nothing>No jobs.</Nothing>}
-      {rows.length > 0 && <JobTable rows={rows} />}
+      {jobs.data !== undefined && <JobRows jobs={jobs.data.pages.flatMap(({ items }) => items)} />}
       {jobs.hasNextPage && (
         <Group>
-          <Button variant="default" loading={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>
-            More
-          </Button>
+          <Button loading={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()} children="More" />
         </Group>
       )}
     </View>
   );
 }
 
-function JobTable({ rows }: { rows: JobSummary[] }): ReactElement {
-  const me = useMe();
+function JobRows({ jobs }: { jobs: JobSummary[] }): ReactElement {
   const nameOf = useUserNames();
-  return (
-    <Table.ScrollContainer minWidth={0}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Job</Table.Th>
-            <Table.Th>State</Table.Th>
-            {me.role !== 'member' && <Table.Th visibleFrom="sm">User</Table.Th>}
-            <Table.Th visibleFrom="sm">Submitted</Table.Th>
-            <Table.Th visibleFrom="sm">Duration</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map((job) => {
-            const { word, color } = stateOf(job);
-            const lasted = lastedMs(job);
-            return (
-              <Table.Tr key={job.id}>
-                <Table.Td className="breaking">
-                  <Link to={`/jobs/${job.id}`}>{job.label ?? job.id}</Link>
-                  <Text size="xs" c="dimmed">
-                    {job.kind}
-                  </Text>
-                </Table.Td>
-                <Table.Td>
-                  <Badge variant="dot" color={color}>
-                    {word}
-                  </Badge>
-                </Table.Td>
-                {me.role !== 'member' && <Table.Td visibleFrom="sm">{nameOf(job.userId)}</Table.Td>}
-                <Table.Td visibleFrom="sm">{timeText(job.createdAt)}</Table.Td>
-                <Table.Td visibleFrom="sm">{lasted === null ? '' : durationText(lasted)}</Table.Td>
-              </Table.Tr>
-            );
-          })}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
-  );
+  const columns: Column<JobSummary>[] = [
+    { head: 'Job', cell: ({ id, label }) => <Link to={`/jobs/${id}`}>{label ?? id}</Link> },
+    { head: 'State', cell: (job) => <JobBadge job={job} /> },
+    { head: 'Kind', wide: true, cell: ({ kind }) => kind },
+    { head: 'User', wide: true, cell: ({ userId }) => nameOf(userId) },
+    { head: 'Submitted', wide: true, cell: ({ createdAt }) => timeText(createdAt) },
+    { head: 'Duration', wide: true, cell: (job) => durationText(lastedMs(job)) },
+  ];
+  return <Rows items={jobs} idOf={({ id }) => id} columns={columns} none="No jobs." />;
+}
+
+/** The state of a job. */
+export function JobBadge({ job }: { job: JobSummary }): ReactElement {
+  const { word, color } = stateOf(job);
+  return <Badge variant="dot" color={color} children={word} />;
 }

@@ -1,4 +1,3 @@
-import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { Job, JobSummary } from '../../src/server/schemas/jobs.ts';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { ask } from '../shared/api.ts';
@@ -46,19 +45,4 @@ export function stateOf({ state, outcome }: Pick<JobSummary, 'state' | 'outcome'
 /** How long a job took, or has run so far. */
 export function lastedMs({ startedAt, finishedAt }: Pick<JobSummary, 'startedAt' | 'finishedAt'>): number | null {
   return startedAt === null ? null : (finishedAt ?? Date.now()) - startedAt;
-}
-
-/** The limits that a result names, with their uses. */
-export function usesOf({ usage, stdout, stderr, artifacts, callTotals }: JobResult): [name: string, used: string][] {
-  const mib = usage.maxRssBytes === null ? undefined : `${(usage.maxRssBytes / 1024 / 1024).toFixed(0)} MiB`;
-  const calls = Object.values(callTotals ?? {}).reduce((sum, total) => sum + total.calls, 0);
-  const uses: [string, string | undefined][] = [
-    ['time', usage.wallMs === null ? undefined : `${usage.wallMs} ms`],
-    ['processor', usage.cpuMs === null ? undefined : `${usage.cpuMs} ms`],
-    ['memory', mib],
-    ['output', `${stdout.bytes + stderr.bytes} B${stdout.truncated || stderr.truncated ? ' (cut off)' : ''}`],
-    ['artifacts', `${artifacts.reduce((sum, { bytes }) => sum + bytes, 0)} B`],
-    ['calls', String(calls)],
-  ];
-  return uses.filter((use): use is [string, string] => use[1] !== undefined);
 }

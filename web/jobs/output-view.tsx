@@ -1,7 +1,8 @@
-import { Anchor, Group, Text } from '@mantine/core';
+import { Anchor, Group } from '@mantine/core';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, memo, type ReactElement, useEffect, useRef, useState } from 'react';
 import { apiPath } from '../shared/api.ts';
+import { Note } from '../shared/view.tsx';
 import { type OutputLine, styledParts } from './ansi.ts';
 
 const LINE_HEIGHT = 19;
@@ -40,9 +41,7 @@ export function OutputView({ id, lines, isLive }: { id: string; lines: OutputLin
         </div>
       </div>
       <Group gap="md">
-        <Text size="sm" c="dimmed">
-          {lines.length} {lines.length === 1 ? 'line' : 'lines'}
-        </Text>
+        <Note>{`${lines.length} ${lines.length === 1 ? 'line' : 'lines'}`}</Note>
         {!isLive &&
           ['stdout', 'stderr'].map((stream) => (
             <Anchor key={stream} size="sm" href={apiPath(`/jobs/${encodeURIComponent(id)}/output/${stream}`)} download>

@@ -1,133 +1,100 @@
-import { Alert, Stack, Table, Text, Title } from '@mantine/core';
-import type { ReactElement, ReactNode } from 'react';
-import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import { Alert, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
+import type { CallRow, JobResult } from '../../src/contracts/jobs/result.ts';
 import { CodeView } from '../shared/code-view.tsx';
-import { shortDigest } from '../shared/format.ts';
-import { type ShownRequest, usesOf } from './jobs.ts';
+import { bytesText, durationText, shortDigest } from '../shared/format.ts';
+import { type Column, Rows } from '../shared/rows.tsx';
+import { Note, Part } from '../shared/view.tsx';
+import type { ShownRequest } from './jobs.ts';
 import type { LiveJob } from './live-job.ts';
 
 /** The error of a job with its advice, and its value. */
-export function ResultPart({
-  result,
-  errorCode,
-}: {
-  result: JobResult | null;
-  errorCode: string | null;
-}): ReactElement | null {
+export function ResultPart(props: { result: JobResult | null; errorCode: string | null }): ReactElement | null {
+  const { result, errorCode } = props;
   if (result === null) return null;
-  const { outcome, error, limit, exitCode, signal, diagnostics, value, omitted } = result;
-  const end = [
-    limit !== undefined && `limit ${limit}`,
-    exitCode !== null && exitCode !== 0 && `exit code ${exitCode}`,
-    signal !== null && `signal ${signal}`,
-    errorCode,
-  ].filter(Boolean);
+  const { outcome, value, omitted } = result;
   return (
     <>
       {outcome !== 'succeeded' && (
-        <Alert
-          color="red"
-          variant="outline"
-          title={`${outcome.replaceAll('_', ' ')}${end.length > 0 ? `: ${end.join(', ')}` : ''}`}
-          className="breaking"
-        >
-          <Stack gap={4}>
-            {error !== undefined && (
-              <Text size="sm">
-                {error.name}: {error.message}
-                {error.line !== undefined && ` (line ${error.line})`}
-              </Text>
-            )}
-            {diagnostics.map(({ code, message }) => (
-              <Text key={`${code} ${message}`} size="sm">
-                {message} ({code})
-              </Text>
-            ))}
-          </Stack>
+        <Alert color="red" variant="outline" title={endOf(result, errorCode)} className="breaking">
+          {linesOf(result).map((line) => (
+            <Text key={line} size="sm" children={line} />
+          ))}
         </Alert>
       )}
       {value !== undefined && (
-        <Stack gap="xs">
-          <Title order={2} size="h4">
-            Value
-          </Title>
-          <CodeView code={JSON.stringify(value, null, 2)} language="json" label="Value" />
-        </Stack>
+        <Part
+          title="Value"
+          children={<CodeView code={JSON.stringify(value, null, 2)} language="json" label="Value" />}
+        />
       )}
       {omitted.map(({ path, reason }) => (
-        <Text key={path} size="sm" className="breaking">
-          {path} is left out: {reason}
-        </Text>
+        <Note key={path}>{`${path} is left out: ${reason}`}</Note>
       ))}
     </>
   );
 }
 
+function endOf({ outcome, limit, exitCode, signal }: JobResult, errorCode: string | null): string {
+  const reasons = [
+    limit && `limit ${limit}`,
+    exitCode && `exit code ${exitCode}`,
+    signal && `signal ${signal}`,
+    errorCode,
+  ].filter(Boolean);
+  return `${outcome.replaceAll('_', ' ')}${reasons.length > 0 ? `: ${reasons.join(', ')}` : ''}`;
+}
+
+function linesOf({ error, diagnostics, contract }: JobResult): string[] {
+  const place = error?.line === undefined ? '' : ` (line ${error.line})`;
+  return [
+    ...(error === undefined ? [] : [`${error.name}: ${error.message}${place}`]),
+    ...diagnostics.map(({ code, message }) => `${message} (${code})`),
+    ...(contract?.missing ?? []).map((name) => `${name} is missing`),
+  ];
+}
+
+const CALL_COLUMNS: Column<CallRow>[] = [
+  { head: 'Call', cell: ({ name }) => name },
+  { head: 'End', cell: ({ ok, error }) => (ok ? 'ok' : (error ?? 'failed')) },
+  { head: 'Time', cell: ({ durationMs }) => durationText(durationMs) },
+];
+
 /** Skills, calls, files and uses of limits. */
 export function RunParts({ live, request }: { live: LiveJob; request: ShownRequest }): ReactElement {
   const { skills, calls, result } = live;
+  const files = request.files.map(({ destination, bytes }) => `${destination} (${bytesText(bytes)})`);
   return (
     <>
       {skills !== null && skills.active.length > 0 && (
         <Part title="Skills">
-          {skills.active.map((id) => (
-            <Text key={id} size="sm" className="breaking">
-              {id}
-            </Text>
-          ))}
-          <Text size="sm" c="dimmed" className="breaking">
+          <Text className="breaking">{skills.active.join(', ')}</Text>
+          <Note>
             digest {shortDigest(skills.digest ?? '')}
             {skills.instructionSha256 !== null && `, instructions ${shortDigest(skills.instructionSha256)}`}
-          </Text>
+          </Note>
         </Part>
       )}
       {calls.length > 0 && (
-        <Part title="Calls">
-          <Table.ScrollContainer minWidth={0}>
-            <Table>
-              <Table.Tbody>
-                {calls.map(({ id, name, ok, durationMs, error }) => (
-                  <Table.Tr key={id}>
-                    <Table.Td className="breaking">{name}</Table.Td>
-                    <Table.Td className="breaking">{ok ? 'ok' : (error ?? 'failed')}</Table.Td>
-                    <Table.Td>{durationMs} ms</Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
-        </Part>
+        <Part title="Calls" children={<Rows items={calls} idOf={({ id }) => id} columns={CALL_COLUMNS} none="" />} />
       )}
-      {request.files.length > 0 && (
-        <Part title="Input files">
-          {request.files.map(({ destination, bytes }) => (
-            <Text key={destination} size="sm" className="breaking">
-              {destination} ({bytes} B)
-            </Text>
-          ))}
-        </Part>
-      )}
-      {result !== null && (
-        <Part title="Use">
-          <Text size="sm">
-            {[
-              result.runner === null ? 'no sandbox' : `runner ${result.runner}, isolation ${result.isolation}`,
-              ...usesOf(result).map(([name, used]) => `${name} ${used}`),
-            ].join(' · ')}
-          </Text>
-        </Part>
-      )}
+      {files.length > 0 && <Part title="Input files" children={<Text className="breaking">{files.join(', ')}</Text>} />}
+      {result !== null && <Part title="Use" children={<Text size="sm">{usesOf(result).join(' · ')}</Text>} />}
     </>
   );
 }
 
-function Part({ title, children }: { title: string; children: ReactNode }): ReactElement {
-  return (
-    <Stack gap={4}>
-      <Title order={2} size="h4">
-        {title}
-      </Title>
-      {children}
-    </Stack>
-  );
+function usesOf({ runner, isolation, usage, stdout, stderr, artifacts, callTotals }: JobResult): string[] {
+  const { wallMs, cpuMs, maxRssBytes } = usage;
+  const calls = Object.values(callTotals).reduce((sum, total) => sum + total.calls, 0);
+  const isCut = stdout.truncated || stderr.truncated;
+  return [
+    runner === null ? 'no sandbox' : `runner ${runner}, isolation ${isolation}`,
+    wallMs !== null && `time ${durationText(wallMs)}`,
+    cpuMs !== null && `processor ${durationText(cpuMs)}`,
+    maxRssBytes !== null && `memory ${bytesText(maxRssBytes)}`,
+    `output ${bytesText(stdout.bytes + stderr.bytes)}${isCut ? ', cut off' : ''}`,
+    `artifacts ${bytesText(artifacts.reduce((sum, { bytes }) => sum + bytes, 0))}`,
+    `calls ${calls}`,
+  ].filter((text) => text !== false);
 }

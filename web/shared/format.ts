@@ -9,8 +9,9 @@ export function bytesText(bytes: number): string {
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }
 
-/** A duration for people. */
-export function durationText(ms: number): string {
+/** A duration for people; empty for none. */
+export function durationText(ms: number | null): string {
+  if (ms === null) return '';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   return ms < 60_000
     ? `${(ms / 1_000).toFixed(1)} s`

@@ -63,3 +63,18 @@ export function Loaded<Data>(props: {
 export function Nothing({ children }: { children: ReactNode }): ReactElement {
   return <Text c="dimmed">{children}</Text>;
 }
+
+/** A part of a view, with its heading. */
+export function Part({ title, children }: { title: string; children: ReactNode }): ReactElement {
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4" children={title} />
+      {children}
+    </Stack>
+  );
+}
+
+/** A line in small and dimmed letters. */
+export function Note({ children }: { children: ReactNode }): ReactElement {
+  return <Text size="sm" c="dimmed" className="breaking" children={children} />;
+}

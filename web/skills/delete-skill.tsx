@@ -6,18 +6,20 @@ import { goTo } from '../shared/address.tsx';
 import { ApiError, ask } from '../shared/api.ts';
 import { useChange } from '../shared/queries.ts';
 import { Problem } from '../shared/view.tsx';
+import { RemoveButton } from './references-part.tsx';
 import { useRemoval } from './references.ts';
 
 /** Deletes a skill. If ghosts refer to it, the dialog offers to take it from one of them, or from all. */
 export function DeleteSkill({ id, name }: { id: string; name: string }): ReactElement {
   const [isOpen, { open, close }] = useDisclosure();
   const remove = useChange(
-    () => ask(`/skills/${encodeURIComponent(id)}`, { method: 'DELETE' }),
+    () => ask(`/skills/${id}`, { method: 'DELETE' }),
     () => goTo('/skills'),
   );
   const removal = useRemoval(id);
   const [gone, setGone] = useState<number[]>([]);
   const ghosts = ghostsIn(remove.error).filter((ghost) => !gone.includes(ghost.id));
+  const isUsed = ghosts.length > 0;
   const removeFrom = async (ghost: number): Promise<void> => {
     await removal.mutateAsync(ghost);
     setGone([...gone, ghost]);
@@ -25,9 +27,11 @@ export function DeleteSkill({ id, name }: { id: string; name: string }): ReactEl
     if (ghosts.length === 1) remove.reset();
   };
   const removeAll = async (): Promise<void> => {
-    await removal.mutateAsync('all');
+    if (isUsed) await removal.mutateAsync('all');
     await remove.mutateAsync();
   };
+  /** The dialog shows the error of a change. */
+  const start = (change: Promise<void>): void => void change.catch(() => undefined);
   const askFirst = (): void => {
     remove.reset();
     removal.reset();
@@ -36,59 +40,29 @@ export function DeleteSkill({ id, name }: { id: string; name: string }): ReactEl
   };
   return (
     <>
-      <Button color="red" variant="outline" onClick={askFirst}>
-        Delete
-      </Button>
+      <Button color="red" variant="outline" onClick={askFirst} children="Delete" />
       <Modal
         opened={isOpen}
         onClose={close}
-        title={ghosts.length === 0 ? `Delete ${name}?` : `${name} is in use`}
+        title={isUsed ? `${name} is in use` : `Delete ${name}?`}
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         <Stack>
-          {ghosts.length === 0 ? (
-            <>
-              <Text>All versions of the skill are deleted.</Text>
-              <Problem error={remove.error} />
-            </>
-          ) : (
-            <>
-              <Text>Ghosts refer to the skill. It can be deleted when none does.</Text>
-              {ghosts.map(({ id: ghost, name: ghostName, namespace }) => (
-                <Group key={ghost} justify="space-between" wrap="nowrap">
-                  <Text className="breaking">
-                    {ghostName} ({namespace})
-                  </Text>
-                  <Button
-                    size="compact-sm"
-                    variant="default"
-                    aria-label={`Remove from ${ghostName}`}
-                    onClick={() => void removeFrom(ghost).catch(() => undefined)}
-                  >
-                    Remove
-                  </Button>
-                </Group>
-              ))}
-            </>
-          )}
-          <Problem error={removal.error} />
+          <Text>
+            {isUsed ? 'Ghosts refer to the skill. It can be deleted when none does.' : 'All versions are deleted.'}
+          </Text>
+          {ghosts.map((ghost) => (
+            <Group key={ghost.id} justify="space-between" wrap="nowrap">
+              <Text className="breaking">{ghost.name}</Text>
+              <RemoveButton name={ghost.name} onClick={() => start(removeFrom(ghost.id))} />
+            </Group>
+          ))}
+          <Problem error={removal.error ?? (isUsed ? null : remove.error)} />
           <Group justify="flex-end">
-            <Button variant="default" onClick={close} data-autofocus>
-              Cancel
+            <Button onClick={close} data-autofocus children="Cancel" />
+            <Button variant="filled" color="red" loading={remove.isPending} onClick={() => start(removeAll())}>
+              {isUsed ? 'Remove all and delete' : 'Delete'}
             </Button>
-            {ghosts.length === 0 ? (
-              <Button color="red" loading={remove.isPending} onClick={() => remove.mutate()}>
-                Delete
-              </Button>
-            ) : (
-              <Button
-                color="red"
-                loading={removal.isPending || remove.isPending}
-                onClick={() => void removeAll().catch(() => undefined)}
-              >
-                Remove all and delete
-              </Button>
-            )}
           </Group>
         </Stack>
       </Modal>

@@ -1,34 +1,28 @@
-import { NativeSelect, Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import type { ReactElement } from 'react';
-import type { SkillVersion } from '../../src/registry/skills/skill-versions.ts';
 import { useFilters } from '../shared/address.tsx';
 import { CodeView, languageOf } from '../shared/code-view.tsx';
+import { ChoiceField } from '../shared/fields.tsx';
 import { bytesText, shortDigest } from '../shared/format.ts';
-import { Loaded, Nothing } from '../shared/view.tsx';
+import { Loaded, Note, Nothing } from '../shared/view.tsx';
 import { shownText, useFiles } from './archive.ts';
+import type { SkillPartProps } from './skill-view.tsx';
 
 /** The files of the present version, one of them opened. */
-export function FilesPart({ id, version }: { id: string; version: SkillVersion | undefined }): ReactElement {
+export function FilesPart({ id, versions: [present] }: SkillPartProps): ReactElement {
   const [query, set] = useFilters();
-  const content = useFiles(id, version?.version);
-  if (version === undefined) return <Nothing>The skill has no version.</Nothing>;
-  const { files } = version;
+  const content = useFiles(id, present?.version);
+  const files = present?.files ?? [];
   const file = files.find(({ path }) => path === query.get('file')) ?? files[0];
   if (file === undefined) return <Nothing>No files.</Nothing>;
+  const { path, digest, executable } = file;
+  const choices = files.map((each) => ({ value: each.path, label: `${each.path} (${bytesText(each.bytes)})` }));
   return (
     <Stack gap="xs">
-      <NativeSelect
-        label={`${files.length} ${files.length === 1 ? 'file' : 'files'}`}
-        data={files.map(({ path, bytes }) => ({ value: path, label: `${path} (${bytesText(bytes)})` }))}
-        value={file.path}
-        onChange={(event) => set('file', event.currentTarget.value)}
-      />
-      <Text size="sm" c="dimmed">
-        digest {shortDigest(file.digest)}
-        {file.executable && ', executable'}
-      </Text>
+      <ChoiceField label="File" data={choices} value={path} onChange={(to) => set('file', to)} />
+      <Note>{`digest ${shortDigest(digest)}${executable ? ', executable' : ''}`}</Note>
       <Loaded query={content}>
-        {(all) => <CodeView code={shownText(all.get(file.path))} language={languageOf(file.path)} label={file.path} />}
+        {(all) => <CodeView code={shownText(all.get(path))} language={languageOf(path)} label={path} />}
       </Loaded>
     </Stack>
   );

@@ -1,14 +1,26 @@
-import { Badge, Button, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Group, SegmentedControl, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
-import { Link, linkTo, useFilters } from '../shared/address.tsx';
+import type { UnifiedSkill } from '../../src/server/schemas/kinds.ts';
+import { Link, useFilters } from '../shared/address.tsx';
+import { LinkButton, TextField } from '../shared/fields.tsx';
+import { type Column, Rows } from '../shared/rows.tsx';
 import { useMe } from '../shared/user.ts';
-import { Loaded, Nothing, View } from '../shared/view.tsx';
+import { Loaded, Note, View } from '../shared/view.tsx';
 import { fieldsOf, MOST_LISTED, type Scope, useSkills } from './skills.ts';
 
 const SCOPES = [
   { value: 'all', label: 'All' },
   { value: 'own', label: 'Mine' },
   { value: 'public', label: 'Public' },
+];
+const COLUMNS: Column<UnifiedSkill>[] = [
+  { head: 'Name', cell: ({ metadata: { name, labels } }) => <Link to={`/skills/${labels.id}`}>{name}</Link> },
+  { head: 'Place', cell: ({ metadata, hidden }) => <Badge variant="default" children={placeOf(metadata, hidden)} /> },
+  {
+    head: 'Description',
+    wide: true,
+    cell: (skill) => <Text size="sm" lineClamp={3} children={fieldsOf(skill).description} />,
+  },
 ];
 
 /** The list of skills. */
@@ -18,77 +30,43 @@ export function SkillsView(): ReactElement {
   const scope = (SCOPES.find(({ value }) => value === query.get('scope'))?.value ?? 'all') as Scope;
   const words = (query.get('q') ?? '').toLowerCase().split(/\s+/);
   const skills = useSkills(scope);
+  const isFound = (skill: UnifiedSkill): boolean => {
+    const text =
+      `${skill.metadata.name} ${skill.metadata.namespace} ${fieldsOf(skill).description ?? ''}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
   return (
     <View
       title="Skills"
-      actions={
-        !me.readOnly && (
-          <Button component="a" {...linkTo('/skills/upload')}>
-            Upload
-          </Button>
-        )
-      }
+      actions={!me.readOnly && <LinkButton variant="filled" to="/skills/upload" children="Upload" />}
     >
       <Group gap="xs">
         <SegmentedControl data={SCOPES} value={scope} onChange={(value) => set('scope', value)} aria-label="Scope" />
-        <TextInput
+        <TextField
           placeholder="Search"
           aria-label="Search"
           value={query.get('q') ?? ''}
-          onChange={(event) => set('q', event.currentTarget.value)}
+          onChange={(text) => set('q', text)}
         />
       </Group>
       <Loaded query={skills}>
-        {(all) => {
-          const found = all.filter(({ metadata, spec }) => {
-            const text = `${metadata.name} ${metadata.namespace} ${fieldsOf({ spec }).description ?? ''}`.toLowerCase();
-            return words.every((word) => text.includes(word));
-          });
-          if (found.length === 0)
-            return <Nothing>{all.length === 0 ? 'No skills yet.' : 'No skill has these words.'}</Nothing>;
-          return (
-            <>
-              <Table.ScrollContainer minWidth={0}>
-                <Table>
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>Name</Table.Th>
-                      <Table.Th>Description</Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {found.map((skill) => (
-                      <Table.Tr key={skill.metadata.labels.id}>
-                        <Table.Td className="breaking">
-                          <Link to={`/skills/${skill.metadata.labels.id}`}>{skill.metadata.name}</Link>
-                          <Group gap={4}>
-                            {skill.metadata.labels.user_id === '0' && (
-                              <Badge variant="default" size="sm">
-                                public
-                              </Badge>
-                            )}
-                            {skill.hidden && (
-                              <Badge variant="default" size="sm" title="A skill of yours has the same name">
-                                hidden by yours
-                              </Badge>
-                            )}
-                          </Group>
-                        </Table.Td>
-                        <Table.Td className="breaking">
-                          <Text size="sm" lineClamp={3}>
-                            {fieldsOf(skill).description ?? ''}
-                          </Text>
-                        </Table.Td>
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
-              {all.length >= MOST_LISTED && <Nothing>The first {all.length} skills are searched.</Nothing>}
-            </>
-          );
-        }}
+        {(all) => (
+          <>
+            <Rows
+              items={all.filter(isFound)}
+              idOf={({ metadata }) => metadata.labels.id}
+              columns={COLUMNS}
+              none="No skills."
+            />
+            {all.length >= MOST_LISTED && <Note>The first {all.length} skills are searched.</Note>}
+          </>
+        )}
       </Loaded>
     </View>
   );
+}
+
+function placeOf({ labels, namespace }: UnifiedSkill['metadata'], isHidden: boolean): string {
+  if (labels.user_id !== '0') return namespace;
+  return isHidden ? 'public, hidden by yours' : 'public';
 }

@@ -1,105 +1,99 @@
-import { Alert, Button, Checkbox, FileButton, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, FileButton, Group, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type DragEvent, type ReactElement, useState } from 'react';
 import type { UploadAnswer } from '../../src/server/schemas/skills.ts';
 import { goTo, useFilters } from '../shared/address.tsx';
 import { apiPath, ask } from '../shared/api.ts';
+import { CheckField, TextField } from '../shared/fields.tsx';
 import { useChange } from '../shared/queries.ts';
 import { useMe } from '../shared/user.ts';
-import { Problem, View } from '../shared/view.tsx';
-import { UploadReport } from './upload-report.tsx';
+import { Loaded, Note, Problem, View } from '../shared/view.tsx';
 import { useSkill } from './skills.ts';
+import { UploadReport } from './upload-report.tsx';
 
-/** Uploads an archive: a dry run first, then the upload. `?of=ID` makes it the next version of a skill. */
+/** Uploads an archive as a new skill. `?of=ID` makes it the next version of a skill. */
 export function UploadView(): ReactElement {
-  const me = useMe();
   const [query] = useFilters();
   const of = query.get('of');
-  const base = useSkill(of ?? '0');
+  return of === null ? <Upload title="Upload a skill" /> : <NextVersion id={of} />;
+}
+
+function NextVersion({ id }: { id: string }): ReactElement {
+  const base = useSkill(id);
+  return (
+    <Loaded query={base}>
+      {({ skill, etag }) => <Upload title={`Next version of ${skill.metadata.name}`} base={{ id, etag }} />}
+    </Loaded>
+  );
+}
+
+/** A dry run first, and then the upload. */
+function Upload({ title, base }: { title: string; base?: { id: string; etag: string } }): ReactElement {
+  const me = useMe();
   const [file, setFile] = useState<File | null>(null);
   const [name, setName] = useState('');
   const [isPublic, setPublic] = useState(false);
   const upload = async (given: File, dryRun: boolean): Promise<UploadAnswer> => {
-    const form = new FormData();
-    if (name.trim() !== '') form.set('name', name.trim());
-    form.set('file', given);
-    const filters = dryRun ? { dryRun: 1 } : {};
-    if (of === null) {
-      return await ask(apiPath(isPublic ? '/skills/public' : '/skills/upload', filters), {
-        method: 'POST',
-        body: form,
-      });
-    }
-    const headers = { 'if-match': base.data?.etag ?? '' };
-    return await ask(apiPath(`/skills/${encodeURIComponent(of)}`, filters), { method: 'PUT', body: form, headers });
+    const body = new FormData();
+    if (name.trim() !== '') body.set('name', name.trim());
+    body.set('file', given);
+    const filters = { dryRun: dryRun ? 1 : '' };
+    if (base === undefined)
+      return await ask(apiPath(isPublic ? '/skills/public' : '/skills/upload', filters), { body });
+    return await ask(apiPath(`/skills/${base.id}`, filters), {
+      method: 'PUT',
+      body,
+      headers: { 'if-match': base.etag },
+    });
   };
   const check = useMutation({ mutationFn: (given: File) => upload(given, true) });
   const store = useChange(
     () => upload(file as File, false),
     ({ skill }) => goTo(`/skills/${skill?.metadata.labels.id ?? ''}`),
   );
-  const take = (given: File | null | undefined): void => {
-    if (given === null || given === undefined) return;
+  const take = (given: File | null): void => {
+    if (given === null) return;
     setFile(given);
     store.reset();
     check.mutate(given);
   };
-  const changed = (change: () => void): void => {
-    change();
-    check.reset();
-  };
+  /** The result of a check holds for the fields that it was made with. */
+  const reset = (): void => check.reset();
   return (
-    <View title={of === null ? 'Upload a skill' : `Next version of ${base.data?.skill.metadata.name ?? ''}`}>
-      {of !== null && <Problem error={base.error} />}
-      <DropPlace onFile={take} file={file} />
-      {of === null && (
-        <Group align="end">
-          <TextInput
+    <View title={title}>
+      <DropPlace onFile={take} text={file?.name ?? 'Drop the ZIP or tar.gz of a skill here, 10 MiB at most'} />
+      {base === undefined && (
+        <Group align="end" onChange={reset}>
+          <TextField
             label="Name"
             description="Empty: that of the folder in the archive"
             value={name}
-            onChange={(event) => changed(() => setName(event.currentTarget.value))}
+            onChange={setName}
           />
-          {me.role === 'admin' && (
-            <Checkbox
-              label="For all users"
-              checked={isPublic}
-              onChange={(event) => changed(() => setPublic(event.currentTarget.checked))}
-            />
-          )}
+          {me.role === 'admin' && <CheckField label="For all users" checked={isPublic} onChange={setPublic} />}
         </Group>
       )}
       <Problem error={check.error ?? store.error} />
       {check.isPending && <Text role="status">The archive is checked …</Text>}
-      {check.data !== undefined && <UploadReport answer={check.data} />}
+      {check.isSuccess && (
+        <>
+          <UploadReport answer={check.data} />
+          <Note>This was a dry run: nothing is stored yet.</Note>
+        </>
+      )}
       <Group>
-        {file !== null && check.data === undefined && !check.isPending && (
-          <Button variant="default" onClick={() => take(file)}>
-            Check again
-          </Button>
+        {file !== null && !check.isSuccess && (
+          <Button loading={check.isPending} onClick={() => take(file)} children="Check again" />
         )}
-        {check.data !== undefined && (
-          <Button loading={store.isPending} onClick={() => store.mutate()}>
-            {of === null ? 'Upload' : 'Store as the next version'}
-          </Button>
+        {check.isSuccess && (
+          <Button variant="filled" loading={store.isPending} onClick={() => store.mutate()} children="Store" />
         )}
       </Group>
-      {check.data !== undefined && (
-        <Alert variant="outline" color="gray">
-          This was a dry run: nothing is stored yet.
-        </Alert>
-      )}
     </View>
   );
 }
 
-function DropPlace({
-  onFile,
-  file,
-}: {
-  onFile: (file: File | null | undefined) => void;
-  file: File | null;
-}): ReactElement {
+function DropPlace({ onFile, text }: { onFile: (file: File | null) => void; text: string }): ReactElement {
   const [isOver, setOver] = useState(false);
   const over = (event: DragEvent): void => {
     event.preventDefault();
@@ -113,15 +107,9 @@ function DropPlace({
   return (
     <div className={`drop ${isOver ? 'over' : ''}`} onDragOver={over} onDragLeave={() => setOver(false)} onDrop={drop}>
       <Stack align="center" gap="xs">
-        <Text className="breaking">
-          {file === null ? 'Drop the ZIP or tar.gz of a skill here, 10 MiB at most' : file.name}
-        </Text>
+        <Text className="breaking">{text}</Text>
         <FileButton onChange={onFile} accept=".zip,.gz,.tgz,.skill" inputProps={{ 'aria-label': 'Archive' }}>
-          {(props) => (
-            <Button variant="default" {...props}>
-              Choose a file
-            </Button>
-          )}
+          {(props) => <Button {...props}>Choose a file</Button>}
         </FileButton>
       </Stack>
     </div>

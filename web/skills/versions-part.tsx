@@ -1,96 +1,70 @@
-import { Group, NativeSelect, Stack, Table, Text, Title } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import type { SkillVersion } from '../../src/registry/skills/skill-versions.ts';
 import { useFilters } from '../shared/address.tsx';
 import { ask } from '../shared/api.ts';
 import { ConfirmButton } from '../shared/confirm.tsx';
 import { Difference } from '../shared/difference.tsx';
-import { bytesText, shortDigest, timeText } from '../shared/format.ts';
+import { ChoiceField } from '../shared/fields.tsx';
+import { shortDigest, timeText } from '../shared/format.ts';
 import { useChange } from '../shared/queries.ts';
-import { Loaded, Nothing } from '../shared/view.tsx';
+import { type Column, Rows } from '../shared/rows.tsx';
+import { Loaded, Nothing, Part } from '../shared/view.tsx';
 import { shownText, useFiles } from './archive.ts';
-
-interface VersionsProps {
-  id: string;
-  /** ETag of the present version, on which a roll back is based. */
-  etag: string;
-  versions: SkillVersion[];
-  mayChange: boolean;
-}
+import type { SkillPartProps } from './skill-view.tsx';
 
 /** All versions, the difference between two of them, and the way back to an older one. */
-export function VersionsPart({ id, etag, versions, mayChange }: VersionsProps): ReactElement {
+export function VersionsPart({ id, etag, versions, mayChange }: SkillPartProps): ReactElement {
+  const present = versions[0]?.version;
+  const columns: Column<SkillVersion>[] = [
+    { head: 'Version', cell: ({ version }) => version },
+    { head: 'Time', cell: ({ createdAt }) => timeText(createdAt) },
+    { head: 'Digest', wide: true, cell: ({ digest }) => shortDigest(digest) },
+    {
+      head: 'Change',
+      cell: ({ version }) => mayChange && version !== present && <RollBack id={id} etag={etag} version={version} />,
+    },
+  ];
   return (
     <Stack>
-      <Table.ScrollContainer minWidth={0}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Version</Table.Th>
-              <Table.Th>Time</Table.Th>
-              <Table.Th visibleFrom="sm">Archive</Table.Th>
-              <Table.Th />
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {versions.map(({ version, createdAt, digest, fileSize }, index) => (
-              <Table.Tr key={version}>
-                <Table.Td>
-                  {version}{' '}
-                  <Text span size="xs" c="dimmed">
-                    {shortDigest(digest)}
-                  </Text>
-                </Table.Td>
-                <Table.Td>{timeText(createdAt)}</Table.Td>
-                <Table.Td visibleFrom="sm">{bytesText(fileSize)}</Table.Td>
-                <Table.Td>{mayChange && index > 0 && <RollBack id={id} etag={etag} version={version} />}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <Rows items={versions} idOf={({ version }) => version} columns={columns} none="No versions." />
       {versions.length > 1 && <Changes id={id} versions={versions} />}
     </Stack>
   );
 }
 
 function RollBack({ id, etag, version }: { id: string; etag: string; version: number }): ReactElement {
-  const change = useChange(() =>
-    ask(`/skills/${encodeURIComponent(id)}/rollback`, { body: { version }, headers: { 'if-match': etag } }),
-  );
+  const change = useChange(() => ask(`/skills/${id}/rollback`, { body: { version }, headers: { 'if-match': etag } }));
+  const question = `Store the content of version ${version} as the next version?`;
+  const name = `Roll back to version ${version}`;
   return (
-    <ConfirmButton
-      label="Roll back"
-      name={`Roll back to version ${version}`}
-      question={`Store the content of version ${version} as the next version?`}
-      change={change}
-      button={{ size: 'compact-sm', color: 'blue' }}
-    />
+    <ConfirmButton label="Roll back" name={name} question={question} change={change} size="compact-sm" color="blue" />
   );
 }
 
-function Changes({ id, versions }: { id: string; versions: SkillVersion[] }): ReactElement {
+function Changes({ id, versions }: Pick<SkillPartProps, 'id' | 'versions'>): ReactElement {
   const [query, set] = useFilters();
   const chosen = (name: string, fallback: SkillVersion | undefined): SkillVersion | undefined =>
     versions.find(({ version }) => String(version) === query.get(name)) ?? fallback;
   const [before, after] = [chosen('before', versions[1]), chosen('after', versions[0])];
   const [old, next] = [useFiles(id, before?.version), useFiles(id, after?.version)];
   const paths = changedPaths(before, after);
+  const choices = versions.map(({ version }) => String(version));
   return (
-    <Stack gap="xs">
-      <Title order={2} size="h4">
-        Difference
-      </Title>
+    <Part title="Difference">
       <Group>
-        {(['before', 'after'] as const).map((name) => (
-          <NativeSelect
-            key={name}
-            label={name === 'before' ? 'From version' : 'To version'}
-            data={versions.map(({ version }) => String(version))}
-            value={String((name === 'before' ? before : after)?.version)}
-            onChange={(event) => set(name, event.currentTarget.value)}
-          />
-        ))}
+        <ChoiceField
+          label="From version"
+          data={choices}
+          value={String(before?.version)}
+          onChange={(to) => set('before', to)}
+        />
+        <ChoiceField
+          label="To version"
+          data={choices}
+          value={String(after?.version)}
+          onChange={(to) => set('after', to)}
+        />
       </Group>
       {paths.length === 0 && <Nothing>All files are the same.</Nothing>}
       <Loaded query={old}>
@@ -99,9 +73,7 @@ function Changes({ id, versions }: { id: string; versions: SkillVersion[] }): Re
             {(newFiles) =>
               paths.map((path) => (
                 <section key={path}>
-                  <Text fw={600} className="breaking">
-                    {path}
-                  </Text>
+                  <Text fw={600} className="breaking" children={path} />
                   <Difference
                     label={`Difference of ${path}`}
                     before={shownText(oldFiles.get(path))}
@@ -113,7 +85,7 @@ function Changes({ id, versions }: { id: string; versions: SkillVersion[] }): Re
           </Loaded>
         )}
       </Loaded>
-    </Stack>
+    </Part>
   );
 }
 
