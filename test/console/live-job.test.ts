@@ -1,3 +1,4 @@
+import { execa } from 'execa';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ConsoleScene, startConsole } from '../fixtures/console.ts';
@@ -46,12 +47,12 @@ describeWith('a job in the console', MISSING_CHROMIUM, () => {
     const id = await submit({ kind: 'exec', code });
     const { page, faults } = await scene.open({ path: `/jobs/${id}`, origin: `http://127.0.0.1:${proxy.port}` });
     const output = page.getByRole('region', { name: 'Output' });
-    for (const line of [5, 200, 400]) {
-      await output.getByText(`line ${line}`, { exact: true }).waitFor();
+    for (const line of [/^line \d+$/, /^line [2-5]\d\d$/, /^line [45]\d\d$/]) {
+      await output.getByText(line).first().waitFor();
       proxy.cut();
       await page.getByText('The connection is lost').waitFor();
     }
-    await page.getByRole('status').getByText('succeeded').waitFor({ timeout: 100_000 });
+    await page.getByRole('status').getByText('succeeded').waitFor({ timeout: 60_000 });
     await page.getByText('600 lines').waitFor();
     expect(await shownLines(page)).toEqual(Array.from({ length: 600 }, (_, at) => `line ${at}`));
     await proxy.close();
@@ -70,9 +71,10 @@ describeWith('a job in the console', MISSING_CHROMIUM, () => {
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     const command: string = await page.evaluate('navigator.clipboard.readText()');
-    const { execFileSync } = await import('node:child_process');
     const env = { ...process.env, SKILLCELL_TOKEN: scene.service.admin };
-    const copied = JSON.parse(execFileSync('bash', ['-c', command], { env, encoding: 'utf8', stdio: 'pipe' }));
+    // The service runs in this process, so that the command must not hold it.
+    const { stdout } = await execa('bash', ['-c', command], { env });
+    const copied = JSON.parse(stdout);
     expect(copied).toMatchObject({ kind: 'exec', label: 'again', request: { args: ['here'] } });
     await page.getByRole('button', { name: 'Run again' }).click();
     await page.getByRole('link', { name: id }).waitFor();

@@ -46,9 +46,12 @@ describeWith('the views of the console', MISSING_CHROMIUM, () => {
       for (const name of ['page.html', 'rows.csv', 'a-name-${'x'.repeat(80)}.json'])
         writeFileSync(process.env.SKILLCELL_OUTPUT + '/' + name, '{}');
       throw new TypeError('it failed for a reason');`;
-    const { json } = await call('/jobs', { body: { kind: 'exec', code }, headers: { prefer: 'wait=60' } });
+    const { json } = await call('/jobs', {
+      body: { kind: 'exec', code, label: 'a job that fails' },
+      headers: { prefer: 'wait=60' },
+    });
     views = [
-      ['/jobs', 'exec'],
+      ['/jobs', 'a job that fails'],
       ['/jobs/new', 'Variables'],
       [`/jobs/new?from=${json.jobId}`, 'Variables'],
       [`/jobs/${json.jobId}`, 'rows.csv'],

@@ -6,7 +6,7 @@ import { ChoiceField } from '../shared/fields.tsx';
 import { bytesText, shortDigest } from '../shared/format.ts';
 import { Loaded, Note, Nothing } from '../shared/view.tsx';
 import { shownText, useFiles } from './archive.ts';
-import type { SkillPartProps } from './skill-view.tsx';
+import type { SkillPartProps } from './skills.ts';
 
 /** The files of the present version, one of them opened. */
 export function FilesPart({ id, versions: [present] }: SkillPartProps): ReactElement {

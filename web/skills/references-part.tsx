@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { Link } from '../shared/address.tsx';
 import { Loaded, Nothing, Problem } from '../shared/view.tsx';
 import { useReferences, useRemoval } from './references.ts';
-import type { SkillPartProps } from './skill-view.tsx';
+import type { SkillPartProps } from './skills.ts';
 
 /** Ghosts, bots and teams that have the skill. */
 export function ReferencesPart({ id, mayChange }: SkillPartProps): ReactElement {

@@ -1,7 +1,6 @@
 import { Badge, Button, Group, Tabs, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import type { KindForm } from '../../src/registry/kinds/kind-object.ts';
-import type { SkillVersion } from '../../src/registry/skills/skill-versions.ts';
 import { goTo } from '../shared/address.tsx';
 import { apiPath } from '../shared/api.ts';
 import { CodeView } from '../shared/code-view.tsx';
@@ -12,7 +11,7 @@ import { shownText, useFiles } from './archive.ts';
 import { DeleteSkill } from './delete-skill.tsx';
 import { FilesPart } from './files-part.tsx';
 import { ReferencesPart } from './references-part.tsx';
-import { fieldsOf, useSkill, useVersions } from './skills.ts';
+import { fieldsOf, type SkillPartProps, useSkill, useVersions } from './skills.ts';
 import { VersionsPart } from './versions-part.tsx';
 
 const PARTS = ['text', 'files', 'versions', 'references'];
@@ -28,16 +27,6 @@ export function SkillView({ id, part }: { id: string; part: string }): ReactElem
       )}
     </Loaded>
   );
-}
-
-/** A part of a skill's view. */
-export interface SkillPartProps {
-  id: string;
-  /** ETag of the present version. */
-  etag: string;
-  /** The present version first. */
-  versions: SkillVersion[];
-  mayChange: boolean;
 }
 
 function Skill(props: Omit<SkillPartProps, 'mayChange'> & { part: string; skill: KindForm }): ReactElement {

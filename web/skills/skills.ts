@@ -13,6 +13,16 @@ export const MOST_LISTED = 2_000;
 /** The skills that a list shows. */
 export type Scope = 'own' | 'public' | 'all';
 
+/** A part of a skill's view. */
+export interface SkillPartProps {
+  id: string;
+  /** ETag of the present version. */
+  etag: string;
+  /** The present version first. */
+  versions: SkillVersion[];
+  mayChange: boolean;
+}
+
 /** The fields of a skill's SKILL.md. */
 export function fieldsOf({ spec }: Pick<KindForm, 'spec'>): SkillFields {
   return spec as SkillFields;

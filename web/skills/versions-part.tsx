@@ -11,7 +11,7 @@ import { useChange } from '../shared/queries.ts';
 import { type Column, Rows } from '../shared/rows.tsx';
 import { Loaded, Nothing, Part } from '../shared/view.tsx';
 import { shownText, useFiles } from './archive.ts';
-import type { SkillPartProps } from './skill-view.tsx';
+import type { SkillPartProps } from './skills.ts';
 
 /** All versions, the difference between two of them, and the way back to an older one. */
 export function VersionsPart({ id, etag, versions, mayChange }: SkillPartProps): ReactElement {
