@@ -46,7 +46,7 @@ describeWith('hostile content in the console', MISSING_CHROMIUM, () => {
     await output.getByText('<script>').first().waitFor();
     await output.getByText('turned').waitFor();
     expect(await output.locator('a, img, script, svg').count()).toBe(0);
-    expect(await output.textContent()).not.toMatch(/title|\x1b|javascript/);
+    for (const part of ['title', '\x1b', 'javascript']) expect(await output.textContent()).not.toContain(part);
     await page.getByRole('button', { name: 'Show <img' }).click();
     await page.getByRole('region', { name: /txt$/ }).getByText('onerror').waitFor();
     await page.goto('/jobs');

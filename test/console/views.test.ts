@@ -101,8 +101,8 @@ describeWith('the views of the console', MISSING_CHROMIUM, () => {
       found.push(['sign-in', await findings(signIn.page)]);
       expect(found.filter(([, lines]) => lines.length > 0)).toEqual([]);
       // The control: axe runs in the page, and finds a fault.
-      await signIn.page.evaluate(`document.querySelector('input').removeAttribute('id')`);
-      expect((await findings(signIn.page)).join()).toContain('label: ');
+      await signIn.page.evaluate(`document.documentElement.removeAttribute('lang')`);
+      expect((await findings(signIn.page)).join()).toContain('html-has-lang: ');
     });
   }
 

@@ -1,10 +1,11 @@
 import Anser, { type AnserJsonEntry } from 'anser';
 
 /** The sequences that colour text; they hold until the next one, over the ends of lines. */
+// oxlint-disable-next-line no-control-regex
 const COLOURS = /\x1b\[[\d;]*m/g;
 /** Other sequences: titles, links, movements of the cursor; and control characters that are no tab. */
-// oxlint-disable-next-line no-control-regex
 const OTHERS =
+  // oxlint-disable-next-line no-control-regex
   /\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[\d;?<=>]*[ -/]*[@-ln-~]|\x1b[^[\]]|[\0-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
 /** Longer lines are cut: a page cannot show them. The whole output can be downloaded. */
 const MOST_CHARACTERS = 4_000;

@@ -44,7 +44,7 @@ export async function send(path: string, { method, body, headers = {} }: AskOpti
     answer = await fetch(path.startsWith(BASE) ? path : apiPath(path), {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: isForm ? headers : { 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { body: isForm ? (body as FormData) : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     });
   } catch {
     throw new ApiError(0, { hint: 'See whether the service runs, and try again.' });
