@@ -31,11 +31,11 @@ const next = skillArchive(
 await call(`/skills/${skill}`, { method: 'PUT', body: uploadForm(next), headers: { 'if-match': '"1"' } });
 
 for (const [name, path, text] of [
-  ['job', `/jobs/${json.jobId}`, 'rise.csv'],
+  ['job', `/jobs/${json.jobId}`, '413.6 ppm'],
   ['skill', `/skills/${skill}/versions`, '+Give SI units'],
 ] as const) {
   const { page } = await scene.open({ path, width: 900 });
   await page.getByText(text).first().waitFor();
   const file = fileURLToPath(new URL(`../docs/images/console-${name}.png`, import.meta.url));
-  await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 900, height: 640 } });
+  await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 900, height: 700 } });
 }

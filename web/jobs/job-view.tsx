@@ -45,7 +45,7 @@ function LoadedJob({ job }: { job: Job }): ReactElement {
       </Note>
       <ResultPart result={live.result} errorCode={errorCode} />
       {task !== undefined && <Part title="Task" children={<Text className="breaking">{task}</Text>} />}
-      <Part title="Output" children={<OutputView id={id} lines={live.lines} isLive={state !== 'finished'} />} />
+      <Part title="Output" children={<OutputView id={id} lines={live.lines} isLive={live.result === null} />} />
       <ArtifactsPart id={id} artifacts={live.artifacts} isFinished={live.result !== null} />
       <AttemptsPart attempts={live.attempts} language={language} />
       {code !== undefined && (
