@@ -1,4 +1,4 @@
-/** Builds `dist/`: modules by rolldown, their declarations by tsc, the runtime bundle by esbuild. */
+/** Builds `dist/`: modules by rolldown, their declarations by tsc, the runtime bundle by esbuild, the console by Vite. */
 import { execa } from 'execa';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { buildModules } from './build-modules.ts';
 import { bundledLicenses, packageFolder } from './bundled-licenses.ts';
 import { buildRuntime, bundlePackage } from './build-runtime.ts';
+import { buildWeb } from './build-web.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -36,6 +37,7 @@ export async function buildPackage(): Promise<boolean> {
       const modules = await bundlePackage(file.replace(/\.cjs$/, ''), join(staging, 'again', file));
       for (const path of modules) bundled.add(packageFolder(path) ?? root);
     }
+    for (const path of await buildWeb(join(fresh, 'web'))) bundled.add(packageFolder(path) ?? root);
     bundled.delete(root);
     await writeFile(join(fresh, 'licenses.txt'), await bundledLicenses(bundled));
     await rm(join(root, 'dist'), { recursive: true, force: true });

@@ -139,6 +139,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/cli': ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
   'src/cli/options': ['places', 'flags', 'serving', 'skills', 'network'],
   'src/cli/commands': ['jobs', 'skills', 'library'],
+  web: ['shared', ['access', 'skills'], 'agents', 'jobs'],
   runtime: ['languages', 'sandbox', 'network', 'files', 'run', 'packages', 'agent', 'session', 'serve', 'rehearse'],
   'runtime/run': ['run-clock', 'call-port', 'skill-script', 'program', 'job-surroundings'],
   'runtime/languages': ['javascript'],
@@ -168,33 +169,40 @@ const HEAVY = ['gray-matter', 're2js', 'tar-stream', 'yaml'];
 /** Packages that only one file may load. */
 const CAGED: Readonly<Record<string, string>> = { 'gray-matter': 'src/skills/parse/front-matter.ts' };
 
-/** Checks all sources below `src/` and `runtime/`. */
+/** Checks all sources below `src/`, `runtime/` and `web/`. */
 export function checkImports(root: string): ImportFault[] {
-  const files = ['src', 'runtime']
+  const files = ['src', 'runtime', 'web']
     .filter((name) => existsSync(join(root, name)))
     .flatMap((name) => sourceFiles(root, name));
   const graph = new Map(files.map((file) => [file, scanImports(readFileSync(join(root, file), 'utf8'))]));
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     dependencies?: Record<string, string>;
+    devDependencies?: Record<string, string>;
   };
   const packages = new Set(Object.keys(manifest.dependencies ?? {}));
+  // The package ships the console as it is built.
+  const packagesOfWeb = new Set([...packages, ...Object.keys(manifest.devDependencies ?? {})]);
   const faults: ImportFault[] = [];
   for (const [file, imports] of graph) {
     for (const found of imports) {
-      const message = isRelative(found) ? arrowFault(file, target(file, found)) : packageFault(file, found, packages);
+      const known = file.startsWith('web/') ? packagesOfWeb : packages;
+      const message = isRelative(found)
+        ? arrowFault(file, target(file, found), found.kind)
+        : packageFault(file, found, known);
       if (message !== undefined) faults.push({ file, line: found.line, message });
     }
   }
   return [...faults, ...cycleFaults(graph)];
 }
 
-function arrowFault(from: string, to: string): string | undefined {
+function arrowFault(from: string, to: string, kind: ScannedImport['kind']): string | undefined {
   const [source, goal] = [from.split('/'), to.split('/')];
-  if (goal[0] !== 'src' && goal[0] !== 'runtime') return `${from} imports ${to}, which the package does not hold`;
+  if (!['src', 'runtime', source[0]].includes(goal[0])) return `${from} imports ${to}, which the package does not hold`;
   const depth = source.findIndex((part, index) => part !== goal[index]);
   if (depth === 0) {
     const isBundled = source[0] === 'runtime' && BUNDLED.includes(goal[1] ?? '');
-    return isBundled ? undefined : `${source[0]} imports ${goal[0]}: ${to}`;
+    const isTypeOfServer = source[0] === 'web' && goal[0] === 'src' && kind === 'type';
+    return isBundled || isTypeOfServer ? undefined : `${source[0]} imports ${goal[0]}: ${to}`;
   }
   if (source.length === depth + 1 && goal.length === depth + 1) return undefined;
   const floor = source.slice(0, depth).join('/');
@@ -209,7 +217,7 @@ function placeOf(floor: string, path: readonly string[], depth: number): number 
   const entries = FLOORS[floor] ?? [];
   const name = path[depth] ?? '';
   const isFile = path.length === depth + 1;
-  const place = entries.findIndex((entry) => [entry].flat().includes(isFile ? name.replace(/\.[cm]?ts$/, '') : name));
+  const place = entries.findIndex((entry) => [entry].flat().includes(isFile ? name.replace(/\.[cm]?tsx?$/, '') : name));
   if (place < 0 && !isFile && !LOOSE_FOLDERS.includes(name))
     throw new Error(`Cannot check imports: the folder "${name}" has no place in "${floor}".`);
   return place < 0 ? entries.length : place;
@@ -272,7 +280,7 @@ function target(file: string, { specifier }: ScannedImport): string {
 function sourceFiles(root: string, folder: string): string[] {
   return (
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
+      .filter((entry) => entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name))
       .map((entry) => relative(root, join(entry.parentPath, entry.name)))
       // Code for user programs: its imports exist only in the sandbox.
       .filter((file) => !/^runtime\/languages\/[^/]+\/guest\//.test(file))

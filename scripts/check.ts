@@ -11,6 +11,7 @@ const STEPS: Record<string, string[][]> = {
   types: [
     [bin('typescript/bin/tsc'), '-p', '.'],
     [bin('typescript/bin/tsc'), '-p', 'tsconfig.setup.json'],
+    [bin('typescript/bin/tsc'), '-p', 'web'],
   ],
   lint: [[bin('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings', '.']],
   format: [[bin('oxfmt/bin/oxfmt'), '--check', '.']],

@@ -12,7 +12,17 @@ export interface MachinePart {
 }
 
 /** A name that the groups of `test-outlook.ts` use. */
-export type PartName = 'engine' | 'bubblewrap' | 'python' | 'strace' | 'gvisor' | 'crun' | 'ceph' | 'postgres' | 'root';
+export type PartName =
+  | 'engine'
+  | 'bubblewrap'
+  | 'python'
+  | 'strace'
+  | 'gvisor'
+  | 'crun'
+  | 'ceph'
+  | 'postgres'
+  | 'chromium'
+  | 'root';
 
 /** The parts that may be missing. */
 export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
@@ -28,6 +38,7 @@ export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
     package: 'postgresql',
     isHere: async () => globSync('/usr/lib/postgresql/*/bin/initdb').length > 0,
   },
+  chromium: { ...program('chromium', '/usr/bin/chromium'), name: 'Chromium' },
   root: { name: 'the rights of root', package: null, isHere: async () => process.getuid?.() === 0 },
 };
 

@@ -77,6 +77,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/registry/races.test.ts',
   'test/server/{hostile-memory,lost-disk,postgres-restart}.test.ts',
   'test/skills/match/needed-words.test.ts',
+  // The console in a browser, view by view.
+  'test/console/{hostile-content,live-job,skills,views}.test.ts',
 ];
 
 /** Matches files that divide their tests between `npm test` and the rest: they import `test/fixtures/share.ts`, or levels that are divided. */

@@ -2,7 +2,7 @@ import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
-import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyRequest } from 'fastify';
 import { createJsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler } from 'fastify-type-provider-zod';
 import type { Logger } from 'pino';
 import { randomUUID } from 'node:crypto';
@@ -18,6 +18,7 @@ import { refuseOtherMethods } from './http/other-methods.ts';
 import { parseJsonBodies } from './http/parse-json.ts';
 import { problemOf, RequestRefused, sendProblem } from './http/problem.ts';
 import { validatorCompiler } from './http/validate.ts';
+import { addConsole, type ConsolePage, isPageRequest } from './routes/console-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addJobRoutes } from './routes/job-routes.ts';
 import { addKindRoutes } from './routes/kind-routes.ts';
@@ -46,12 +47,14 @@ export interface ServerOptions extends RouteParts {
   allowHosts: readonly string[];
   /** Whether a proxy stands in front, whose `X-Forwarded-` headers are right. */
   behindProxy: boolean;
+  /** Folder of the built console; without one the service has the API only. */
+  consoleFolder?: string | undefined;
   logger: Logger;
 }
 
 /** Creates the HTTP server of a service. It listens nowhere yet. */
 export async function createServer(options: ServerOptions): Promise<App> {
-  const { allowHosts, behindProxy, database, logger, now } = options;
+  const { allowHosts, behindProxy, consoleFolder, database, logger, now } = options;
   const loggerInstance: FastifyBaseLogger = logger;
   const app: App = fastify({
     loggerInstance,
@@ -70,7 +73,10 @@ export async function createServer(options: ServerOptions): Promise<App> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error: Error, request, reply) => sendProblem(error, request, reply));
-  app.setNotFoundHandler(() => {
+  let page: ConsolePage | undefined;
+  const isPage = (request: FastifyRequest): boolean => page !== undefined && isPageRequest(request);
+  app.setNotFoundHandler((request, reply) => {
+    if (page !== undefined && isPage(request)) return page.send(reply);
     throw new RequestRefused('resource.not-found', 'Cannot find the resource: there is no such path.');
   });
   parseJsonBodies(app);
@@ -106,10 +112,11 @@ export async function createServer(options: ServerOptions): Promise<App> {
   const refuseOthers = refuseOtherMethods(app);
   const admitBody = createBodyRoom();
   app.addHook('onRequest', async (request, reply) => {
-    guardRequest(request, allowHosts);
+    guardRequest(request, { allowHosts, isPage: isPage(request) });
     if (request.headers['content-encoding'] !== undefined) {
       throw new RequestRefused('request.media-type', 'Cannot take the request: its body is encoded.');
     }
+    if (isPage(request)) return;
     await authenticate(request, database, now());
     const { consumes = ['application/json'] } = request.routeOptions.schema ?? {};
     const isForm = /^multipart\//i.test(request.headers['content-type'] ?? '');
@@ -141,6 +148,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   app.get('/openapi.json', { config: { access: 'anyone' }, schema: { hide: true } }, async (_request, reply) =>
     reply.type('application/json').serializer(JSON.stringify).send(app.swagger()),
   );
+  if (consoleFolder !== undefined) page = await addConsole(app, consoleFolder);
   refuseOthers();
   await app.ready();
   return app;

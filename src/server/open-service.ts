@@ -21,7 +21,7 @@ import { createServer, type ServerOptions } from './create-server.ts';
 /** Options of {@link openService}. */
 export interface ServiceOptions
   extends
-    Pick<ServerOptions, 'allowHosts' | 'behindProxy'>,
+    Pick<ServerOptions, 'allowHosts' | 'behindProxy' | 'consoleFolder'>,
     Pick<JobQueueOptions, 'concurrency' | 'maxWaiting' | 'keepDays'> {
   /** State folder. */
   folder: string;

@@ -170,6 +170,7 @@ describe('blocks that no test runs', () => {
         "README.md: export SKILLCELL_MODEL=anthropic/claude-sonnet-4-5 ANTHROPIC_API_KEY=… (it asks a paid model)",
         "README.md: { "mcpServers": { (another program reads it)",
         "docs/ai-sdk.md: import { isStepCount, tool, ToolLoopAgent } from 'ai'; (it asks a paid model)",
+        "docs/console.md: skillcell serve (it serves until it is stopped)",
         "docs/mcp.md: skillcell mcp --descriptor bundle.json                       # on standard input and output (another program starts it, and speaks to it)",
         "docs/models.md: printf 'month,celsius\\n2024-01,2.4\\n2024-07,19.1\\n' > data.csv (it asks a model)",
         "docs/models.md: skillcell codegen "Which month was the warmest? Write report.md." --file data.csv --expect report.md --record answers.json (the first line asks a model, and the second needs what it wrote)",

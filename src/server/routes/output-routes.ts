@@ -19,6 +19,11 @@ const UNTRUSTED = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'private, no-store',
 } as const;
+/** The same for a frame of the console, which shows the bytes with their own styles and pictures. */
+const IN_FRAME = {
+  ...UNTRUSTED,
+  'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:",
+};
 
 /** The exact bytes that a job has written. */
 export function addOutputRoutes(app: App, parts: RouteParts): void {
@@ -91,8 +96,13 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
   ): Promise<FastifyReply> {
     const size = await files.size(id, name);
     if (size === undefined) throw notFound();
-    void reply.headers(UNTRUSTED).type(mediaType).header('accept-ranges', 'bytes');
-    void reply.header('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`);
+    const isFrame = request.headers['sec-fetch-dest'] === 'iframe';
+    void reply
+      .headers(isFrame ? IN_FRAME : UNTRUSTED)
+      .type(mediaType)
+      .header('accept-ranges', 'bytes');
+    const place = isFrame ? 'inline' : 'attachment';
+    void reply.header('content-disposition', `${place}; filename*=UTF-8''${encodeURIComponent(fileName)}`);
     const { start, end } = rangeIn(request, size);
     if (start >= end && size > 0) {
       void reply.header('content-range', `bytes */${size}`);

@@ -46,6 +46,7 @@ export async function runServe(context: CommandContext): Promise<number> {
   const { createOrchestrator } = await import('../../../jobs/create-orchestrator.ts');
   const { createLogger } = await import('../../../jobs/create-logger.ts');
   const { openService } = await import('../../../server/open-service.ts');
+  const { consoleFolder } = await import('../../../server/console-folder.ts');
   const logger = createLogger();
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
@@ -70,7 +71,11 @@ export async function runServe(context: CommandContext): Promise<number> {
   // Canceled jobs have their own grace after the time for running ones.
   interruption.allow(flags.drainMs + END_MS);
   const settleUrgent = interruption.onUrgent(() => Promise.all(runners.map((each) => each.close())));
-  const service = await openService({ ...flags, concurrency, start, logger });
+  const pages = await consoleFolder(output.note).catch(async (error: Error) => {
+    await output.note(`the service has no console: ${error.message}`);
+    return undefined;
+  });
+  const service = await openService({ ...flags, consoleFolder: pages, concurrency, start, logger });
   const { url, adminToken } = service;
   await output.note(`skillcell serve listens at ${url}`);
   if (adminToken !== undefined) await output.note(`the token of the first admin is in ${adminToken}`);

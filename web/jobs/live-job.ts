@@ -1,0 +1,100 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import type { SentEvent } from '../../src/client/follow-job.ts';
+import type { Artifact, CallRow, JobResult, ResultSkills } from '../../src/contracts/jobs/result.ts';
+import { LineReader, type OutputLine } from './ansi.ts';
+import { type Connection, followJob } from './follow-job.ts';
+
+/** A program of a codegen job, as it arrives. */
+export interface LiveAttempt {
+  attempt: number;
+  code: string;
+  promptSha256: string | null;
+}
+
+/** All that the events of a job have told so far. */
+export interface LiveJob {
+  connection: Connection;
+  lines: OutputLine[];
+  attempts: LiveAttempt[];
+  calls: CallRow[];
+  artifacts: Artifact[];
+  skills: ResultSkills | null;
+  /** What the job does at present, for people. */
+  phase: string;
+  result: JobResult | null;
+}
+
+/** A page shows what has come within this time at once, so that fast output does not hold it. */
+const SHOW_MS = 100;
+
+/** Follows a job, from its first event on. */
+export function useLiveJob(id: string): LiveJob {
+  const [shown, setShown] = useState<LiveJob>(() => emptyJob());
+  const client = useQueryClient();
+  useEffect(() => {
+    const job = emptyJob();
+    const take = eventTaker(job);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = (): void => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        setShown({ ...job });
+      }, SHOW_MS);
+    };
+    const end = followJob(id, {
+      onEvent(event) {
+        take(event);
+        if (event.type === 'started' || event.type === 'finished')
+          void client.invalidateQueries({ queryKey: ['jobs'] });
+        show();
+      },
+      onState(state) {
+        job.connection = state;
+        show();
+      },
+    });
+    return () => {
+      end();
+      clearTimeout(timer);
+    };
+  }, [id, client]);
+  return shown;
+}
+
+function emptyJob(): LiveJob {
+  return {
+    ...{ connection: 'open', lines: [], attempts: [], calls: [], artifacts: [] },
+    ...{ skills: null, phase: 'waiting', result: null },
+  };
+}
+
+/** Adds events to a job. */
+export function eventTaker(job: LiveJob): (event: SentEvent) => void {
+  const readers = { stdout: new LineReader('stdout'), stderr: new LineReader('stderr') };
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const open: Partial<Record<OutputLine['stream'], OutputLine | undefined>> = {};
+  let prompt: string | null = null;
+  return (event) => {
+    if (event.type === 'output') {
+      const { stream, text, base64 } = event;
+      const bytes = base64 === undefined ? undefined : Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+      const added = text ?? decoders[stream].decode(bytes, { stream: true });
+      open[stream] = readers[stream].add(job.lines, added, open[stream]);
+    } else if (event.type === 'started') job.phase = `running at level ${event.isolation}`;
+    else if (event.type === 'attempt') {
+      job.phase =
+        event.phase === 'asking' ? `the model writes program ${event.attempt}` : `program ${event.attempt} runs`;
+    } else if (event.type === 'prompt') prompt = event.promptSha256;
+    else if (event.type === 'code') {
+      job.attempts = [...job.attempts, { attempt: event.attempt, code: event.code, promptSha256: prompt }];
+    } else if (event.type === 'skills') job.skills = event.skills;
+    else if (event.type === 'call') job.calls = [...job.calls, event.call];
+    else if (event.type === 'artifact') job.artifacts = [...job.artifacts, event.artifact];
+    else if (event.type === 'finished') {
+      job.result = event.result;
+      job.phase = 'finished';
+      ({ calls: job.calls, artifacts: job.artifacts, skills: job.skills } = event.result);
+    }
+  };
+}

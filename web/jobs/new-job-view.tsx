@@ -1,0 +1,112 @@
+import { Button, FileButton, Group } from '@mantine/core';
+import { type ReactElement, useState } from 'react';
+import type { Job } from '../../src/server/schemas/jobs.ts';
+import { goTo, useFilters } from '../shared/address.tsx';
+import { ask } from '../shared/api.ts';
+import { ChoiceField, Form, LongField, TextField } from '../shared/fields.tsx';
+import { useChange } from '../shared/queries.ts';
+import { Loaded, Note, View } from '../shared/view.tsx';
+import { emptyFields, fieldsFrom, type JobFields, jobOf } from './job-fields.ts';
+import { requestOf, useJob } from './jobs.ts';
+
+const KINDS = [
+  { value: 'exec', label: 'exec: run a program' },
+  { value: 'codegen', label: 'codegen: have a program written' },
+  { value: 'script', label: 'script: run a script of a skill' },
+];
+const LANGUAGES = ['javascript', 'typescript', 'python', 'bash'];
+const CODE_FONT = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } };
+
+/** The form of a new job. `?from=ID` fills it from another job. */
+export function NewJobView(): ReactElement {
+  const [query] = useFilters();
+  const from = query.get('from');
+  return <View title="New job" children={from === null ? <JobForm start={emptyFields()} /> : <FromJob id={from} />} />;
+}
+
+function FromJob({ id }: { id: string }): ReactElement {
+  const job = useJob(id);
+  return <Loaded query={job}>{(loaded) => <JobForm start={fieldsFrom(requestOf(loaded))} />}</Loaded>;
+}
+
+function JobForm({ start }: { start: JobFields }): ReactElement {
+  const [fields, setFields] = useState(start);
+  const [files, setFiles] = useState<File[]>([]);
+  const submit = useSubmission(fields, files);
+  const { kind, language, label, code, task, skill, script, skills, args, env, seconds, memory, lost } = fields;
+  const setter =
+    (name: keyof JobFields) =>
+    (value: string): void =>
+      setFields({ ...fields, [name]: value });
+  return (
+    <Form change={submit} submit="Run">
+      <Group align="start">
+        <ChoiceField label="Kind" data={KINDS} value={kind} onChange={setter('kind')} />
+        {kind !== 'script' && (
+          <ChoiceField label="Language" data={LANGUAGES} value={language} onChange={setter('language')} />
+        )}
+        <TextField label="Label" value={label} onChange={setter('label')} />
+      </Group>
+      {kind === 'exec' && (
+        <LongField
+          required
+          label="Program"
+          rows={14}
+          spellCheck={false}
+          styles={CODE_FONT}
+          value={code}
+          onChange={setter('code')}
+        />
+      )}
+      {kind === 'codegen' && <LongField required label="Task" rows={6} value={task} onChange={setter('task')} />}
+      {kind === 'script' && (
+        <Group align="end">
+          <TextField required label="Skill" value={skill} onChange={setter('skill')} />
+          <TextField required label="Script, a path in the skill" value={script} onChange={setter('script')} />
+        </Group>
+      )}
+      <TextField
+        label="Skills"
+        description="Names, with commas between them"
+        value={skills}
+        onChange={setter('skills')}
+      />
+      <LongField label="Arguments" description="One on each line" value={args} onChange={setter('args')} />
+      <LongField
+        label="Variables"
+        description="NAME=value, one on each line. The values are not shown again."
+        value={env}
+        onChange={setter('env')}
+      />
+      <Group align="end">
+        <TextField type="number" label="Time limit in seconds" min={1} value={seconds} onChange={setter('seconds')} />
+        <TextField type="number" label="Memory limit in MiB" min={1} value={memory} onChange={setter('memory')} />
+        <FileButton multiple onChange={setFiles} inputProps={{ 'aria-label': 'Input files' }}>
+          {(props) => <Button {...props}>Choose input files</Button>}
+        </FileButton>
+      </Group>
+      {files.length > 0 && <Note>{files.map(({ name }) => name).join(', ')}</Note>}
+      {lost.length > 0 && <Note>To be given again: {lost.join(', ')}</Note>}
+    </Form>
+  );
+}
+
+/** Submits a form only once, also if an answer is lost and the button is pressed again: the same form has the same key. */
+function useSubmission(fields: JobFields, files: File[]): ReturnType<typeof useChange<void, Job>> {
+  const [last, setLast] = useState({ key: '', form: '' });
+  return useChange<void, Job>(
+    async () => {
+      const job = jobOf(fields);
+      const form = JSON.stringify([job, files.map(({ name, size, lastModified }) => [name, size, lastModified])]);
+      const key = form === last.form ? last.key : crypto.randomUUID();
+      setLast({ key, form });
+      const headers = { 'idempotency-key': key };
+      if (files.length === 0) return await ask('/jobs', { body: job, headers });
+      const body = new FormData();
+      body.set('job', JSON.stringify(job));
+      for (const file of files) body.set(`files/${file.name}`, file);
+      return await ask('/jobs', { body, headers });
+    },
+    ({ id }) => goTo(`/jobs/${id}`),
+  );
+}

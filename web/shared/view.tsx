@@ -1,0 +1,80 @@
+import { Alert, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactElement, ReactNode } from 'react';
+import { useTitle } from './address.tsx';
+import { ApiError } from './api.ts';
+
+/** A view: its title, buttons beside it, and its contents. */
+export function View(props: { title: string; actions?: ReactNode; children: ReactNode }): ReactElement {
+  const { title, actions, children } = props;
+  useTitle(title);
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" wrap="wrap" gap="xs">
+        <Title order={1} size="h2" className="breaking">
+          {title}
+        </Title>
+        <Group gap="xs">{actions}</Group>
+      </Group>
+      {children}
+    </Stack>
+  );
+}
+
+/** An error with its advice and its places; nothing without one. */
+export function Problem({ error }: { error: Error | null | undefined }): ReactElement | null {
+  if (error === null || error === undefined) return null;
+  const { hint, code, errors = [] } = error instanceof ApiError ? error.problem : {};
+  return (
+    <Alert color="red" variant="outline" title={error.message} role="alert" className="breaking">
+      <Stack gap={4}>
+        {errors.length > 1 && (
+          <ul className="places">
+            {errors.map(({ pointer, detail }) => (
+              <li key={`${pointer} ${detail}`}>
+                {pointer} {detail}
+              </li>
+            ))}
+          </ul>
+        )}
+        {hint !== undefined && <Text size="sm">{hint}</Text>}
+        {code !== undefined && (
+          <Text size="xs" c="dimmed">
+            {code}
+          </Text>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+/** Shows the answer of a query, or its error, or that it is awaited. */
+export function Loaded<Data>(props: {
+  query: UseQueryResult<Data>;
+  children: (data: Data) => ReactNode;
+}): ReactElement | null {
+  const { query, children } = props;
+  if (query.data !== undefined) return <>{children(query.data)}</>;
+  if (query.error !== null) return <Problem error={query.error} />;
+  return <Loader aria-label="loading" />;
+}
+
+/** A line in place of an empty list. */
+export function Nothing({ children }: { children: ReactNode }): ReactElement {
+  return <Text c="dimmed">{children}</Text>;
+}
+
+/** A part of a view, with its heading. */
+export function Part({ title, children }: { title: string; children: ReactNode }): ReactElement {
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4" children={title} />
+      {children}
+    </Stack>
+  );
+}
+
+/** A line in small and dimmed letters. */
+export function Note({ children }: { children: ReactNode }): ReactElement {
+  return <Text size="sm" c="dimmed" className="breaking" children={children} />;
+}
