@@ -136,7 +136,7 @@ describe('the service does not grow', { timeout: 300_000 }, () => {
     expect(growth()).toBeLessThanOrEqual(MOST_MORE);
   });
 
-  it('by 600 silent connections, which keep nobody out', async () => {
+  it('by 600 silent connections, which keep no client out', async () => {
     const sockets = await stalled(600, 'GET /api');
     const { status } = await service.call('/me');
     expect(status).toBe(200);

@@ -11,7 +11,7 @@ export interface ConnectionLimits {
 
 /**
  * Ends connections that send nothing. At the bound, a new connection takes the place of one without a request under way: the one that has been silent
- * for the longest time, or else the one whose last request is the oldest. So silent ones keep nobody out. Without such a one, the new connection is
+ * for the longest time, or else the one whose last request is the oldest. So silent ones keep no client out. Without such a one, the new one is
  * refused.
  */
 export function limitConnections(server: Server, { most, headMs }: ConnectionLimits): void {
