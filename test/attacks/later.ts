@@ -6,7 +6,6 @@ export const LATER_CASES: Record<string, string> = {
   F05: 'needs a queue that asks for an acknowledgement',
   F08: 'needs a queue with leases',
   F09: 'needs a queue with attempts',
-  F24: 'needs idempotency keys of a queue',
 };
 
 /** Cases in other tests, because they concern an engine, a host or a store more than a job. */
@@ -39,6 +38,7 @@ export const ELSEWHERE_CASES: Record<string, string> = {
   F17: 'test/chaos/interrupted-cli.test.ts',
   F21: 'test/attacks/container-life.ts',
   F23: 'test/chaos/chaos.test.ts',
+  F24: 'test/chaos/service/service-chaos.test.ts',
   K01: 'test/egress/worker/network-attacks.test.ts',
   K02: 'test/egress/worker/network-attacks.test.ts',
   K03: 'test/egress/worker/network-attacks.test.ts',
