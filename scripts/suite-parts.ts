@@ -31,7 +31,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/scripts/{build-runtime,closing-line-reporter,documented-options}.test.ts',
   // Every feature again, at each level, for another user or in another language.
   'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
-  'test/cli/commands/eval.test.ts',
+  'test/cli/commands/{at-service,credential,eval,exec-language}.test.ts',
+  'test/ai/network.test.ts',
   'test/runtime/languages/script-requirements.test.ts',
   'test/sandboxes/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
   'test/jobs/tracing/spans.test.ts',
@@ -48,7 +49,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/jobs/run/many-jobs.test.ts',
   'test/scan/{memory-of-a-scan,repeated-text}.test.ts',
   'test/library/{lock/two-writers,search/kept-index}.test.ts',
-  'test/sandboxes/local/runtime-cache.test.ts',
+  'test/sandboxes/local/{host-mask,runtime-cache}.test.ts',
   'test/cli/unusable-places.test.ts',
   'test/library/stores/git/{git-cache,git-network,git-token,hostile-repository,odd-repository}.test.ts',
   // Hostile programs and sandboxes: too much memory, closed folders, ends that never come, forged messages.
@@ -57,7 +58,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/cli/commands/exec-interrupted.test.ts',
   // One contract, for one more engine or store.
   'test/sandboxes/docker/runner-contract.test.ts',
-  'test/library/stores/git/git-conformance.test.ts',
+  'test/library/stores/git/{git-conformance,git-store}.test.ts',
+  'test/library/stores/mcp/mcp-store.test.ts',
   'test/backend/s3-backend.test.ts',
   // A server of buckets.
   'test/library/stores/s3/s3-on-ceph.test.ts',
@@ -77,8 +79,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/registry/races.test.ts',
   'test/server/{hostile-memory,lost-disk,postgres-restart}.test.ts',
   'test/skills/match/needed-words.test.ts',
-  // The console in a browser, view by view.
-  'test/console/{hostile-content,live-job,skills,views}.test.ts',
+  // The console in a browser, which needs seconds for each page.
+  'test/console/**',
 ];
 
 /** Matches files that divide their tests between `npm test` and the rest: they import `test/fixtures/share.ts`, or levels that are divided. */

@@ -16,7 +16,7 @@ interface Amount {
 }
 
 const GROUPS: readonly TestGroup[] = [
-  { needs: [], quick: { tests: 6_650, minutes: 4 }, all: { tests: 7_400, minutes: 9 } },
+  { needs: [], quick: { tests: 7_650, minutes: 4 }, all: { tests: 8_700, minutes: 9 } },
   { needs: ['python'], quick: { tests: 75, minutes: 0.25 }, all: { tests: 330, minutes: 3 } },
   { needs: ['bubblewrap'], quick: { tests: 40, minutes: 0.25 }, all: { tests: 445, minutes: 4.5 } },
   { needs: ['bubblewrap', 'python'], quick: { tests: 10, minutes: 0 }, all: { tests: 255, minutes: 2.5 } },
@@ -27,7 +27,7 @@ const GROUPS: readonly TestGroup[] = [
   { needs: ['root'], quick: { tests: 0, minutes: 0 }, all: { tests: 20, minutes: 0.25 } },
   { needs: ['ceph'], quick: { tests: 0, minutes: 0 }, all: { tests: 66, minutes: 1 } },
   { needs: ['postgres'], quick: { tests: 0, minutes: 0 }, all: { tests: 55, minutes: 0 } },
-  { needs: ['chromium'], quick: { tests: 1, minutes: 0.25 }, all: { tests: 19, minutes: 3 } },
+  { needs: ['chromium'], quick: { tests: 0, minutes: 0 }, all: { tests: 19, minutes: 1 } },
   { needs: ['strace'], quick: { tests: 5, minutes: 0 }, all: { tests: 5, minutes: 0 } },
 ];
 
