@@ -202,7 +202,7 @@ import subprocess, sys, time
 child = subprocess.Popen([sys.executable, '-c', ${JSON.stringify(MEMORY)}, '600'])
 print(child.wait(), flush=True)
 time.sleep(60)`;
-    const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 10_000 } });
+    const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 20_000 } });
     expect(result, details(result)).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '-9\n' } });
     expect(result.error).toBeUndefined();
     evidence('out_of_memory, and timeout without the child');
