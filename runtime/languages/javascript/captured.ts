@@ -14,6 +14,7 @@ function unbound<Self, Given extends unknown[], Result>(
   return call.bind(method) as (self: Self, ...given: Given) => Result;
 }
 
+export const defineProperty: typeof Object.defineProperty = Object.defineProperty;
 export const getPrototypeOf: typeof Object.getPrototypeOf = Object.getPrototypeOf;
 export const hasOwn: typeof Object.hasOwn = Object.hasOwn;
 export const is: typeof Object.is = Object.is;

@@ -157,6 +157,24 @@ describe('globals that a run changes', () => {
   });
 });
 
+describe('a run that is stopped while it awaits', () => {
+  // The first of these crashed Node when the memory of its promise was freed, a run later.
+  it.each(
+    share(['Promise.resolve().then(() => { for (;;) {} }); await new Promise(() => {});'], ['await 1; for (;;) {}']),
+  )('leaves an interpreter that can collect its garbage: %s', async (code) => {
+    await using session = await open();
+    await session.run('const kept = 41;');
+    for (let round = 0; round < 3; round += 1) {
+      expect(await session.run(code, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout', state: 'kept' });
+    }
+    // User code may have changed the globals before the next stop.
+    await session.run('Object.defineProperty = Reflect.deleteProperty = () => { throw 1; }');
+    expect(await session.run(code, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout', state: 'kept' });
+    const collect = 'for (let i = 0; i < 10; i += 1) Array.from({ length: 200_000 }, () => ({})); ({ of: kept + 1 })';
+    expect(await session.run(collect)).toMatchObject({ outcome: 'succeeded', value: { of: 42 }, epoch: 1 });
+  });
+});
+
 describe('modules', () => {
   const opened = sharedSession(open);
 

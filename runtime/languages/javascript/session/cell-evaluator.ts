@@ -1,6 +1,6 @@
 import inspector from 'node:inspector';
 import type { Script, SyntaxFault } from './as-script.ts';
-import { hasOwn, isPromise, setPrototypeOf, whenSettled } from '../captured.ts';
+import { defineProperty, deleteProperty, hasOwn, isPromise, setPrototypeOf, whenSettled } from '../captured.ts';
 import { interrupted, plainError } from '../describe-error.ts';
 import { takeFields, tellField, type TakenField } from './held-prototype.ts';
 import { syntaxError } from './syntax-error.ts';
@@ -46,11 +46,19 @@ const GROUP = 'cell';
 /** Creates an evaluator. It calls `onField` with a field found on the prototype of all objects. */
 export function createCellEvaluator(onField: (field: TakenField) => void): CellEvaluator {
   const session = new inspector.Session();
-  session.connect();
   let taken: unknown;
+  const take = (value: unknown): void => void (taken = value);
+  /** The id of `take`. It belongs to a connection. */
+  let taker = '';
+  const connect = (): void => {
+    session.connect();
+    taker = remoteOf(session, take);
+  };
+  connect();
+  /** The evaluation whose answer is awaited. */
+  let awaited: object | undefined;
   /** Whether the inspector may keep objects of the run: its result is an object, or it threw. */
   let keeps = false;
-  const taker = remoteOf(session, (value: unknown) => void (taken = value));
 
   /** The value of this process that a remote object refers to. */
   const valueOf = (remote: RemoteObject): unknown => {
@@ -83,14 +91,16 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
       if (before?.stays === true) return end(blocked(before));
       const expression = `${text}\n//# sourceURL=${cell}`;
       const parameters = { expression, replMode: true, awaitPromise: true, objectGroup: GROUP };
+      const evaluation = (awaited = {});
       session.post('Runtime.evaluate', parameters, (fault, answer) => {
+        if (awaited !== evaluation) return;
+        awaited = undefined;
         const field = takeFields();
         if (field !== undefined) onField(field);
         if (field !== undefined && (field.stays || fault !== null)) return end(blocked(field));
         if (fault !== null) return end({ failed: true, is: interrupted() });
         const evaluated = answer as Evaluated;
         const { result, exceptionDetails } = evaluated;
-        // An interrupted evaluation may end during a later one.
         keeps ||= hasOwn(evaluated, 'exceptionDetails') || hasOwn(result, 'objectId');
         if (hasOwn(evaluated, 'exceptionDetails'))
           end({ failed: true, is: thrown(exceptionDetails as ExceptionDetails, cell, wrong) });
@@ -98,6 +108,14 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
       });
     },
     release() {
+      if (awaited !== undefined) {
+        // The run was stopped, and its promise may never settle. When the memory of such a promise is freed, Node answers the evaluation in the
+        // middle of the collection, and crashes. Without the connection there is no answer.
+        awaited = undefined;
+        keeps = false;
+        session.disconnect();
+        return connect();
+      }
       if (keeps) session.post('Runtime.releaseObjectGroup', { objectGroup: GROUP });
       keeps = false;
     },
@@ -116,14 +134,17 @@ function settle(value: unknown, end: (ending: Ending) => void): void {
   }
 }
 
-/** The inspector's object id of an internal value. It stays valid whatever user code does to the global object. */
+/**
+ * The inspector's object id of an internal value. It stays valid whatever user code does to the global object. User code may have replaced built-ins
+ * already, so that the expression uses none.
+ */
 function remoteOf(session: inspector.Session, value: unknown): string {
-  const name = Symbol.for('skillcell.taker');
-  Object.defineProperty(globalThis, name, { value, configurable: true });
+  const name = 'skillcell taker';
+  defineProperty(globalThis, name, setPrototypeOf({ value, configurable: true }, null) as PropertyDescriptor);
   let id = '';
-  session.post('Runtime.evaluate', { expression: `globalThis[Symbol.for('skillcell.taker')]` }, (fault, answer) => {
+  session.post('Runtime.evaluate', { expression: `this['${name}']` }, (fault, answer) => {
     if (fault === null) id = answer.result.objectId ?? '';
   });
-  Reflect.deleteProperty(globalThis, name);
+  deleteProperty(globalThis, name);
   return id;
 }
