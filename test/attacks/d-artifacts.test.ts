@@ -166,7 +166,8 @@ attack(
   async ({ job, evidence, onSafety }) => {
     const code =
       'cd "$SKILLCELL_OUTPUT"; head -c 8388608 /dev/zero >000; for i in $(seq 1 99); do ln 000 $(printf %03d $i); done';
-    const result = await job({ language: 'bash', code });
+    // Hundreds of processes start, one after the other.
+    const result = await job({ language: 'bash', code, limits: { runTimeoutMs: 45_000 } });
     expect(result).toMatchObject({ outcome: 'limit', limit: 'artifacts' });
     expect(result.artifacts.length).toBe(8);
     expect(result.omitted.length).toBe(92);
