@@ -606,7 +606,12 @@ attack(
     const tools = toolList([
       [
         'arrive',
-        { description: 'Waits until all are there.', execute: async () => ((arrived += 1), await gate, arrived) },
+        {
+          description: 'Waits until all are there.',
+          // The first ones wait for the starts of all others.
+          timeoutMs: 300_000,
+          execute: async () => ((arrived += 1), await gate, arrived),
+        },
       ],
     ]);
     const own = ownOrchestrator({ concurrency: places, tools });
