@@ -36,7 +36,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/runtime/languages/script-requirements.test.ts',
   'test/sandboxes/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
   'test/jobs/tracing/spans.test.ts',
-  // Each case of a team's jobs in both databases; `npm test` has one in test/client and one in test/cli.
+  // Each case of a team's jobs in both databases; `npm test` has one in test/client.
   'test/server/team-jobs.test.ts',
   // Images, runtimes, addresses and faults of an engine.
   'test/sandboxes/docker/{data-image,engine-faults,image,kernel-level,other-runtime,probe-level}.test.ts',

@@ -20,12 +20,12 @@ export interface LiveJob {
   calls: CallRow[];
   artifacts: Artifact[];
   skills: ResultSkills | null;
-  /** What the job does at present, for people. */
+  /** The present step of the job, as a text. */
   phase: string;
   result: JobResult | null;
 }
 
-/** A page shows what has come within this time at once, so that fast output does not hold it. */
+/** Events of this time are shown together, in milliseconds, so that fast output does not block the page. */
 const SHOW_MS = 100;
 
 /** Follows a job, from its first event on. */

@@ -35,11 +35,11 @@ export async function readJobForm(
     if (part.type === 'field') {
       if (part.fieldname !== 'job' || job !== undefined) throw unknownPart(part.fieldname);
       // A part of the type JSON is parsed already.
-      job = parseJson(typeof part.value === 'string' ? part.value : JSON.stringify(part.value));
+      job = parseJson(Buffer.from(typeof part.value === 'string' ? part.value : JSON.stringify(part.value)));
       return;
     }
     if (part.fieldname === 'job' && job === undefined) {
-      job = parseJson(Buffer.concat(await Readable.from(atMost(part.file, JOB_BYTES)).toArray()).toString('utf8'));
+      job = parseJson(Buffer.concat(await Readable.from(atMost(part.file, JOB_BYTES)).toArray()));
       return;
     }
     const destination = part.fieldname.slice(FILE_PREFIX.length);

@@ -1,22 +1,16 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Selectable } from 'kysely';
 import pg from 'pg';
+import type { JobRow } from '../../../src/registry/database/tables.ts';
 import type { ServedPlace } from './served-host.ts';
 
-/** A row of a job, with times and bodies as they are stored. */
-export interface StoredJob {
-  id: string;
-  seq: number;
-  state: string;
-  outcome: string | null;
-  error_code: string | null;
-  label: string | null;
-  attempt: number;
-  rerun_of: string | null;
-  idempotency_key: string | null;
-  result: string | null;
-}
+/** A row of a job, as it is stored. */
+export type StoredJob = Pick<
+  Selectable<JobRow>,
+  'id' | 'seq' | 'state' | 'outcome' | 'error_code' | 'label' | 'attempt' | 'rerun_of' | 'idempotency_key' | 'result'
+>;
 
 /** The rows of a service, as its database shows them to another client. */
 export interface StoredRows {
