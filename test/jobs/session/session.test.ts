@@ -485,11 +485,10 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     requireEachLevel(context, level);
     const session = await opened();
     const { epoch } = await session.run('mkfifo held', { language: 'bash' });
-    await session.run(
-      "var kept = 1, held = require('node:fs').openSync('held', 'r+'); setTimeout(() => process.exit(3), 500)",
-    );
+    // The pipe opens when its reader comes, and ends with the process that holds it; the parent learns of that a moment later.
+    const held = await session.run("var lost = 1; require('node:fs').open('held', 'w', () => process.exit(3)); 0");
+    expect(held.outcome).toBe('succeeded');
     expect((await session.run('cat held', { language: 'bash' })).outcome).toBe('succeeded');
-    // The pipe ends with the process that holds it; the parent learns of that a moment later.
     let next: SessionRun;
     do next = await session.run('sleep 0.1; export SKILLCELL_VALUE=', { language: 'bash' });
     while (next.epoch === epoch);
@@ -500,7 +499,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
         message: expect.stringMatching(/^Between this run and the previous one .* with code 3, /) as unknown,
       },
     ]);
-    expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: epoch + 1, diagnostics: [] });
+    expect(await session.run('typeof lost')).toMatchObject({ value: 'undefined', epoch: epoch + 1, diagnostics: [] });
   });
 
   it('attributes asynchronous failures to the current run', async (context) => {
