@@ -49,6 +49,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './scripts/opening-line-reporter.ts', './scripts/closing-line-reporter.ts'],
     setupFiles: ['test/setup.ts'],
+    runner: 'test/timed-runner.ts',
     expect: { requireAssertions: true },
     // Ends tests that never end by themselves. Other work on the machine must not fail a test.
     testTimeout: 120_000,
