@@ -24,14 +24,17 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/mcp/clients.test.ts',
   'test/mcp/client/servers.test.ts',
   'test/backend/pdf/read-pdf.test.ts',
+  'test/archives/read-alike.test.ts',
   'test/ai/sandbox-session.test.ts',
   // The installation and set-up of a user, and the output of the examples.
   'test/e2e/{example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
   // All types of the library, which the compiler reads, and programs of this repository.
   'test/scripts/{build-runtime,closing-line-reporter,documented-options}.test.ts',
   // Every feature again, at each level, for another user or in another language.
-  'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
-  'test/cli/commands/{at-service,credential,eval,exec-language}.test.ts',
+  'test/e2e/{added-language,evaluate-skill,integrity,parity,without-bubblewrap}.test.ts',
+  'test/cli/commands/{at-service,credential,eval,exec-language,mcp,repl-terminal,serve}.test.ts',
+  'test/jobs/session/javascript-session.test.ts',
+  'test/jobs/{run-script-tool,prepare/matched-skills,skill-code/skill-code}.test.ts',
   'test/ai/network.test.ts',
   'test/runtime/languages/script-requirements.test.ts',
   'test/sandboxes/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
@@ -50,10 +53,15 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/scan/{memory-of-a-scan,repeated-text}.test.ts',
   'test/library/{lock/two-writers,search/kept-index}.test.ts',
   'test/sandboxes/local/{host-mask,runtime-cache}.test.ts',
-  'test/cli/unusable-places.test.ts',
+  'test/cli/{unusable-places,terminal/slow-pipe}.test.ts',
+  'test/archives/{hostile-tar,hostile-zip}.test.ts',
+  'test/library/{held-views,lock/read-lock,stores/cache/tree-cache}.test.ts',
+  'test/server/{events,refusals}.test.ts',
+  'test/client/lost-connections.test.ts',
+  'test/bench/failing-subject.test.ts',
   'test/library/stores/git/{git-cache,git-network,git-token,hostile-repository,odd-repository}.test.ts',
   // Hostile programs and sandboxes: too much memory, closed folders, ends that never come, forged messages.
-  'test/jobs/{prepare/closed-folders,supply/concurrency,run/hostile-entry,run/memory,run/process-end}.test.ts',
+  'test/jobs/{prepare/closed-folders,supply/concurrency,run/hostile-entry,run/memory,run/process-end,skill-code/killed-host}.test.ts',
   'test/jobs/session/{hostile-session,interrupts,odd-workspace,resume,session-life}.test.ts',
   'test/cli/commands/exec-interrupted.test.ts',
   // One contract, for one more engine or store.
@@ -65,7 +73,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/library/stores/s3/s3-on-ceph.test.ts',
   'test/cli/skills-add-s3.test.ts',
   // The clients of a network, which take seconds for each installation or repository, slow connections, and faults.
-  'test/egress/{clients,packages,sandbox-without-network}.test.ts',
+  'test/egress/{clients,packages,sandbox-without-network,upstream-proxy,without-network}.test.ts',
+  'test/egress/certificates/{create-authority,strict-clients}.test.ts',
   'test/egress/worker/{answers,network-attacks,network-life,worker-death}.test.ts',
   'test/cli/commands/network-flags.test.ts',
   'test/egress/s3-through-worker.test.ts',
@@ -73,7 +82,8 @@ export const ONLY_IN_ALL: readonly string[] = [
   // Thousands of made-up cases.
   'test/egress/secrets/{find-form,washer}.test.ts',
   'test/tools/declarations/tool-stubs-properties.test.ts',
-  'test/evals/statistics.test.ts',
+  'test/evals/{judge-runs,statistics}.test.ts',
+  'test/authoring/dialect.test.ts',
   'test/library/random-edits.test.ts',
   // Hundreds of rounds, on two databases.
   'test/registry/races.test.ts',

@@ -12,7 +12,6 @@ import { outputEvent } from '../../src/jobs/events/output-event.ts';
 import { freePort } from '../fixtures/free-port.ts';
 import { type ScriptedJob, scriptedJobs } from '../fixtures/scripted-jobs.ts';
 import { type ServiceSceneOptions, startService } from '../fixtures/service.ts';
-import { IS_SAMPLE } from '../fixtures/share.ts';
 import { startTcpProxy } from '../fixtures/tcp-proxy.ts';
 import { until } from '../fixtures/until.ts';
 
@@ -42,7 +41,7 @@ function shown(event: JobEvent | SentEvent): object {
   return { stream: event.stream, hex: Buffer.from(given).toString('hex') };
 }
 
-const CUTS = IS_SAMPLE ? 20 : 200;
+const CUTS = 200;
 
 it('a proxy that cuts connections at many points loses no event and doubles no job', { timeout: 120_000 }, async () => {
   const { start, running } = jobs();

@@ -8,8 +8,7 @@ import { SCRIPT_LIMITS } from '../../src/contracts/jobs/limits.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { createRunScriptTool } from '../../src/jobs/run-script-tool.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
-import { BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
-import { IS_SAMPLE } from '../fixtures/share.ts';
+import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { until } from '../fixtures/until.ts';
@@ -59,7 +58,7 @@ it('the call of a script lasts longer than the script may', () => {
   expect(tool.timeoutMs).toBeGreaterThan(SCRIPT_LIMITS.runTimeoutMs);
 });
 
-describe.each(SHARED_LEVELS)('skills.run_script at level %s', (isolation) => {
+describe.each(LEVELS)('skills.run_script at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
   let job: Promise<JobResult> | undefined;
   /** Of one job for all tests, since each script takes a sandbox. */
@@ -141,7 +140,7 @@ describe('skills.run_script', () => {
   });
 
   it('completes many calls of many jobs', async () => {
-    const numbers = IS_SAMPLE ? [1, 2] : [1, 2, 3];
+    const numbers = [1, 2, 3];
     const code = `export default (await Promise.all(${JSON.stringify(numbers)}.map((n) => run('custom.kit', 'scripts/sum.mjs', [String(n)])))).map(({ value }) => value);`;
     const results = await Promise.all([exec(code), exec(code)]);
     expect(results.map(({ value }) => value)).toEqual([numbers, numbers]);

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { type ServiceScene, startService } from '../fixtures/service.ts';
-import { IS_SAMPLE } from '../fixtures/share.ts';
 
-const CUTS = IS_SAMPLE ? 20 : 200;
+const CUTS = 200;
 
 let scene: ServiceScene;
 beforeAll(async () => {

@@ -8,8 +8,7 @@ import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { ALL_LEVELS, EVERY_LEVEL, type EachLevel, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
-import { BEST_LEVEL } from '../../fixtures/levels.ts';
-import { IS_SAMPLE } from '../../fixtures/share.ts';
+import { share } from '../../fixtures/share.ts';
 import { toolList } from '../../fixtures/tool-list.ts';
 import { programAnswer, scriptedModel } from '../../fixtures/scripted-model.ts';
 
@@ -651,12 +650,12 @@ ${ending}`;
   });
 });
 
-describe.each(IS_SAMPLE ? [BEST_LEVEL] : ALL_LEVELS)('many calls of tools at level %s', (isolation) => {
+describe.each(share([], ALL_LEVELS))('many calls of tools at level %s', (isolation) => {
   const { exec, python } = jobsAt(isolation);
 
-  it.each([IS_SAMPLE ? 8 : 32])('%i concurrent calls with a mebibyte each come back complete', async (count) => {
+  it('32 concurrent calls with a mebibyte each come back complete', async () => {
     const { value, outcome } = await exec(`
-      const parts = Array.from({ length: ${count} }, (_, n) => new Uint8Array(${MIB}).fill(n));
+      const parts = Array.from({ length: 32 }, (_, n) => new Uint8Array(${MIB}).fill(n));
       const back = await Promise.all(parts.map((part) => tools.echo.back({ part })));
       export default back.every(({ part }, n) => part.length === ${MIB} && part.every((byte) => byte === n));`);
     expect([outcome, value]).toEqual(['succeeded', true]);
@@ -671,7 +670,7 @@ class Alarm(Exception): pass
 def ring(*_): raise Alarm()
 signal.signal(signal.SIGALRM, ring)
 left = 0
-for count in range(0, 24, ${IS_SAMPLE ? 3 : 1}):
+for count in range(0, 24, 1):
     try:
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.002 + count * 0.002)
@@ -700,31 +699,27 @@ set_value([left > 0, len(tools.echo.bytes(9)), asyncio.run(after())])
   });
 
   it('many concurrent calls with bytes both ways all end, with the arguments as they were at the call', async () => {
-    const [large, small] = IS_SAMPLE ? [5, 20] : [12, 80];
     const { outcome, value } = await exec(
       `const MIB = ${MIB};
 const bytes = new Uint8Array(8 * MIB);
-const large = Array.from({ length: ${large} }, (_, index) => {
+const large = Array.from({ length: 12 }, (_, index) => {
   bytes[0] = index;
   return tools.echo.back(bytes);
 });
 const firsts = (await Promise.all(large)).map((answer) => answer.length === 8 * MIB && answer[0]);
-const small = await Promise.all(Array.from({ length: ${small} }, () => tools.echo.back([bytes.subarray(0, MIB), 'x'.repeat(100_000)])));
+const small = await Promise.all(Array.from({ length: 80 }, () => tools.echo.back([bytes.subarray(0, MIB), 'x'.repeat(100_000)])));
 export default [firsts, small.filter(([part, text]) => part.length === MIB && text.length === 100_000).length];`,
       { limits: { memoryMib: 1_024 } },
     );
-    expect([outcome, value]).toEqual(['succeeded', [Array.from({ length: large }, (_, index) => index), small]]);
+    expect([outcome, value]).toEqual(['succeeded', [Array.from({ length: 12 }, (_, index) => index), 80]]);
   });
 
-  it.each([IS_SAMPLE ? 500 : 2_000])(
-    '%i concurrent calls with short arguments and long answers all end',
-    async (count) => {
-      const { outcome, value } = await exec(
-        `const answers = await Promise.all(Array.from({ length: ${count} }, (_, n) => tools.echo.back(n % 20 === 0 ? 'x'.repeat(250_000) : n)));
+  it('2,000 concurrent calls with short arguments and long answers all end', async () => {
+    const { outcome, value } = await exec(
+      `const answers = await Promise.all(Array.from({ length: 2_000 }, (_, n) => tools.echo.back(n % 20 === 0 ? 'x'.repeat(250_000) : n)));
 export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 250_000 : answer === n)).length;`,
-        { limits: { calls: 2_000, memoryMib: 1_024 } },
-      );
-      expect([outcome, value]).toEqual(['succeeded', count]);
-    },
-  );
+      { limits: { calls: 2_000, memoryMib: 1_024 } },
+    );
+    expect([outcome, value]).toEqual(['succeeded', 2_000]);
+  });
 });

@@ -4,7 +4,6 @@ import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
 import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
-import { share } from '../../fixtures/share.ts';
 import { sharedSession } from '../../fixtures/shared-session.ts';
 
 let orchestrator: Orchestrator;
@@ -76,7 +75,7 @@ describe('a value that throws while it is described', () => {
 describe('globals that a run changes', () => {
   const opened = sharedSession(open);
 
-  const quick = [
+  const changes = [
     'import { mock } from "node:test"; mock.timers.enable();',
     'globalThis.Promise = undefined;',
     'Array.prototype.map = () => 1;',
@@ -86,8 +85,6 @@ describe('globals that a run changes', () => {
     'Object.prototype.value = "p";',
     'Symbol.for = () => Symbol();',
     'process.stderr.write = () => { throw new Error("closed"); };',
-  ];
-  const others = [
     'globalThis.Buffer = undefined;',
     'JSON.parse = () => "wrong";',
     'Array.prototype.toJSON = () => "wrong";',
@@ -97,7 +94,7 @@ describe('globals that a run changes', () => {
     'Object.keys = Reflect.ownKeys = Array.isArray = () => [];',
     'globalThis.setImmediate = globalThis.setInterval = undefined;',
   ];
-  it.each(share(quick, others))('do not change reports: %s', async (code) => {
+  it.each(changes)('do not change reports: %s', async (code) => {
     const session = await opened();
     const [changed, ...after] = await runAll(session, [
       `${code} undefined`,
@@ -159,20 +156,21 @@ describe('globals that a run changes', () => {
 
 describe('a run that is stopped while it awaits', () => {
   // The first of these crashed Node when the memory of its promise was freed, a run later.
-  it.each(
-    share(['Promise.resolve().then(() => { for (;;) {} }); await new Promise(() => {});'], ['await 1; for (;;) {}']),
-  )('leaves an interpreter that can collect its garbage: %s', async (code) => {
-    await using session = await open();
-    await session.run('const kept = 41;');
-    for (let round = 0; round < 3; round += 1) {
+  it.each(['Promise.resolve().then(() => { for (;;) {} }); await new Promise(() => {});', 'await 1; for (;;) {}'])(
+    'leaves an interpreter that can collect its garbage: %s',
+    async (code) => {
+      await using session = await open();
+      await session.run('const kept = 41;');
+      for (let round = 0; round < 3; round += 1) {
+        expect(await session.run(code, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout', state: 'kept' });
+      }
+      // User code may have changed the globals before the next stop.
+      await session.run('Object.defineProperty = Reflect.deleteProperty = () => { throw 1; }');
       expect(await session.run(code, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout', state: 'kept' });
-    }
-    // User code may have changed the globals before the next stop.
-    await session.run('Object.defineProperty = Reflect.deleteProperty = () => { throw 1; }');
-    expect(await session.run(code, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout', state: 'kept' });
-    const collect = 'for (let i = 0; i < 10; i += 1) Array.from({ length: 200_000 }, () => ({})); ({ of: kept + 1 })';
-    expect(await session.run(collect)).toMatchObject({ outcome: 'succeeded', value: { of: 42 }, epoch: 1 });
-  });
+      const collect = 'for (let i = 0; i < 10; i += 1) Array.from({ length: 200_000 }, () => ({})); ({ of: kept + 1 })';
+      expect(await session.run(collect)).toMatchObject({ outcome: 'succeeded', value: { of: 42 }, epoch: 1 });
+    },
+  );
 });
 
 describe('modules', () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
 import { listOwnContainers } from '../../fixtures/own-containers.ts';
 import { descendants, hostProcesses } from '../../fixtures/sandbox-leftovers.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
@@ -18,7 +18,7 @@ export const Tools = [
 ];
 `;
 
-it.for(EVERY_LEVEL)('a host that is killed at level %s leaves no sandbox of skill code', async (isolation, context) => {
+it.for(ALL_LEVELS)('a host that is killed at level %s leaves no sandbox of skill code', async (isolation, context) => {
   requireEachLevel(context, isolation);
   using library = skillLibrary({
     'lasting/SKILL.md': skillText({ name: 'lasting', description: 'Lasts.', toolsets: ['tools:Tools'] }, 'Body.'),

@@ -6,7 +6,6 @@ import type { Runner } from '../../../src/sandboxes/runner.ts';
 import type { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
-import { IS_SAMPLE, share } from '../../fixtures/share.ts';
 import { until } from '../../fixtures/until.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
@@ -160,7 +159,7 @@ describe('the code of a skill', () => {
       runners: [createLocalRunner()],
       allowUnisolated: true,
     });
-    const jobs = Array.from({ length: IS_SAMPLE ? 4 : 30 }, () =>
+    const jobs = Array.from({ length: 30 }, () =>
       host.exec({
         isolation: 'none',
         skills: { refs: ['custom.count'] },
@@ -212,20 +211,14 @@ describe('the code of a skill', () => {
     });
   });
 
-  it.each(
-    share<[skill: string, reason: RegExp]>(
-      [
-        ['number', /no list of tools/],
-        ['deep', /schema of its tool deep .* nested over 32 levels/],
-      ],
-      [
-        ['syntax', /Unexpected token/],
-        ['nothing', /exports no Tools/],
-        ['many', /its tools are not a list of at most 128 names/],
-        ['wordy', /the descriptions of its tools cannot be sent: over 262144 bytes of JSON/],
-      ],
-    ),
-  )('that cannot be loaded refuses the job with the reason: %s', async (skill, reason) => {
+  it.each([
+    ['number', /no list of tools/],
+    ['deep', /schema of its tool deep .* nested over 32 levels/],
+    ['syntax', /Unexpected token/],
+    ['nothing', /exports no Tools/],
+    ['many', /its tools are not a list of at most 128 names/],
+    ['wordy', /the descriptions of its tools cannot be sent: over 262144 bytes of JSON/],
+  ])('that cannot be loaded refuses the job with the reason: %s', async (skill, reason) => {
     expect(await refusal([skill])).toMatchObject({
       code: 'skill-code.load-failed',
       message: expect.stringMatching(reason) as string,
