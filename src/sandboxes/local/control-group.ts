@@ -57,7 +57,7 @@ function findLayout(): Layout | null {
   const folders = { memory: at('memory'), pids: at('pids'), cpu: at('cpu'), cpuacct: at('cpuacct') };
   try {
     for (const folder of new Set(Object.values(folders))) {
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
       // Another user may have created it.
       accessSync(folder, constants.W_OK);
     }
@@ -69,6 +69,15 @@ function findLayout(): Layout | null {
   } catch {
     // Not writable: an ordinary user, or a container with a read-only tree. Other means then enforce the limits.
     return null;
+  }
+}
+
+/** Not `recursive`: where no tree is mounted, Node then tries for ever to make folders that the kernel's own file system refuses. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

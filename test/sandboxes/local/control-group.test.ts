@@ -1,7 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/contracts/jobs/limits.ts';
 import {
@@ -15,6 +16,7 @@ import { requireHere } from '../../fixtures/describe-with.ts';
 import { until } from '../../fixtures/until.ts';
 
 const MIB = 1024 * 1024;
+const NO_GROUPS = controlGroupLayout() === null ? 'control groups that this user may create' : undefined;
 const LIMITS = { ...DEFAULT_LIMITS, memoryMib: 40, workspaceMib: 1, pids: 40, cpus: 0.5 };
 
 describe('a control group', () => {
@@ -23,7 +25,7 @@ describe('a control group', () => {
   let children: ChildProcess[];
 
   beforeEach((context) => {
-    requireHere(context, controlGroupLayout() === null ? 'control groups that this user may create' : undefined);
+    requireHere(context, NO_GROUPS);
     name = `test-${process.pid}-${Math.random().toString(36).slice(2)}`;
     group = createControlGroup(name, LIMITS);
     children = [];
@@ -105,4 +107,17 @@ describe('a control group', () => {
     expect(listControlGroups()).not.toContain(name);
     expect(destroyControlGroup(name)).toBe(true);
   });
+});
+
+it('are not created where no tree of groups is mounted, as after `ip netns exec`', async (context) => {
+  requireHere(context, NO_GROUPS);
+  const { href } = new URL('../../../src/sandboxes/local/control-group.ts', import.meta.url);
+  const program = `import('${href}').then(({ controlGroupLayout }) => console.log(controlGroupLayout()))`;
+  const unmounted = 'umount --recursive /sys/fs/cgroup && exec "$0" --eval "$1"';
+  const { stdout } = await promisify(execFile)(
+    'unshare',
+    ['--mount', 'sh', '-c', unmounted, process.execPath, program],
+    { timeout: 60_000, killSignal: 'SIGKILL' },
+  );
+  expect(stdout).toBe('null\n');
 });
