@@ -146,8 +146,8 @@ export function startServiceLoad({ random, history, callers, marks }: ServiceLoa
     const dice = random.between(1, 100);
     if (dice <= 30 && open * callers.length < MOST_OPEN) return await submit(caller, user);
     if (dice <= 35) return await skills.upload(caller, user);
-    if (dice <= 41) return await skills.update(caller, user);
-    if (dice <= 42) return await skills.remove(caller, user);
+    if (dice <= 45) return await skills.update(caller, user);
+    if (dice <= 46) return await skills.remove(caller, user);
     const ended = anyOf(jobsOf(user, (job) => !isOpen(job)));
     if (dice <= 50 && ended !== undefined && open * callers.length < MOST_OPEN) return await rerun(caller, ended, user);
     if (dice <= 58 && ended !== undefined) return await remove(caller, ended);
