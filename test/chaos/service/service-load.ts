@@ -133,11 +133,12 @@ export function startServiceLoad({ random, history, callers, marks }: ServiceLoa
   const remove = async (caller: ServiceCaller, job: AcceptedJob): Promise<void> => {
     if (sending.has(job.work.name)) return;
     job.removing += 1;
+    // Another client may see the end while this request is on its way.
+    const hadEnded = job.end !== undefined;
     const answer = await caller.call(`/jobs/${job.id}`, { method: 'DELETE' });
     if (answer?.status === 204) [job.removed, job.removedAt] = ['yes', performance.now()];
     else if (!isSure(answer) && job.removed === 'no') job.removed = 'maybe';
-    else if (answer?.status === 409 && job.end !== undefined)
-      history.blame(`job ${job.id} has ended, and is not deleted`);
+    else if (answer?.status === 409 && hadEnded) history.blame(`job ${job.id} has ended, and is not deleted`);
     job.removing -= 1;
   };
 
