@@ -17,6 +17,7 @@ const ENTRIES = [
   'cli/main',
   'egress/worker/egress-worker',
   'registry/database/sqlite-worker',
+  'registry/skills/archive-process',
   'registry/skills/archive-worker',
 ] as const;
 /** Packages that become part of the bundle, with their dependencies: to find their many small modules takes longer than to run them. */

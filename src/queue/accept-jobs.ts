@@ -95,16 +95,16 @@ export function acceptJobs(rows: JobRows, { files, dispatch, resolve }: JobAccep
     accepting,
     async submit({ userId, request, uploads = [], key }) {
       // The hash is that of the job as the client wrote it.
-      const hashed = hashOf(storeRequest(request, uploads).request);
-      const resolved = await resolve(request, userId).catch(async (error: unknown) => {
+      const { request: given, inputs } = storeRequest(request, uploads);
+      const hashed = hashOf(given);
+      const resolved = await resolve(given.job, userId).catch(async (error: unknown) => {
         // A repeated request gets its job, also if a name in it means nothing any more.
         const row = key === undefined ? undefined : await rows.withKey(userId, key, hashed);
         if (row === undefined) throw error;
         return { row, isNew: false };
       });
       if ('row' in resolved) return resolved;
-      const stored = storeRequest(resolved, uploads);
-      return await accept(stored.request, stored.inputs, { userId, key, requestHash: hashed });
+      return await accept({ ...given, job: resolved }, inputs, { userId, key, requestHash: hashed });
     },
     async rerun(row, userId) {
       const request = JSON.parse(row.request) as StoredRequest;

@@ -9,6 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import * as z from 'zod';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { packageVersion } from '../contracts/package-root.ts';
 import { authenticate } from './http/authenticate.ts';
 import { createBodyRoom } from './http/body-room.ts';
@@ -54,7 +55,7 @@ export interface ServerOptions extends RouteParts {
 
 /** Creates the HTTP server of a service. It listens nowhere yet. */
 export async function createServer(options: ServerOptions): Promise<App> {
-  const { allowHosts, behindProxy, consoleFolder, database, logger, now } = options;
+  const { allowHosts, behindProxy, consoleFolder, database, ending, logger, now } = options;
   const loggerInstance: FastifyBaseLogger = logger;
   const app: App = fastify({
     loggerInstance,
@@ -72,7 +73,11 @@ export async function createServer(options: ServerOptions): Promise<App> {
   limitConnections(app.server, { most: MOST_CONNECTIONS, headMs: HEAD_MS });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  app.setErrorHandler((error: Error, request, reply) => sendProblem(error, request, reply));
+  app.setErrorHandler((error: Error, request, reply) => {
+    // Handlers of connections that were cut may go on until the database closes.
+    const isEnd = ending.aborted && problemOf(error, request.id).code === 'internal.fault';
+    return sendProblem(isEnd ? serviceEnds(error) : error, request, reply);
+  });
   let page: ConsolePage | undefined;
   const isPage = (request: FastifyRequest): boolean => page !== undefined && isPageRequest(request);
   app.setNotFoundHandler((request, reply) => {
@@ -152,6 +157,10 @@ export async function createServer(options: ServerOptions): Promise<App> {
   refuseOthers();
   await app.ready();
   return app;
+}
+
+function serviceEnds(cause: Error): SkillcellError {
+  return new SkillcellError('service.unavailable', 'Cannot answer the request: the service is ending.', { cause });
 }
 
 const statusSchema = z.object({ status: z.literal('ok') });

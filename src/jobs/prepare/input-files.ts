@@ -5,11 +5,13 @@ import type { InputFile } from '../../contracts/jobs/job.ts';
 import type { JobLimits } from '../../contracts/jobs/limits.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { printablePath } from '../../protocol/files/shown-path.ts';
-import type { TarFile } from '../../protocol/files/tar.ts';
+import type { TarFile, TarSource } from '../../protocol/files/tar.ts';
 import { listInputFolder } from './list-input-folder.ts';
 import { openBeneath } from '../../durable/open-beneath.ts';
 
 const MIB = 1024 * 1024;
+/** Bytes that are read at once. */
+const PIECE_BYTES: number = 256 * 1024;
 
 /** One file for the workspace: its bytes, or the source from which they are read when it is sent. */
 export type PreparedFile =
@@ -66,33 +68,66 @@ export async function prepareInputFiles(
 }
 
 /**
- * Reads the job's input files, one at a time as they are sent. A source must still be a regular file, as seen through the opened
- * descriptor, and all files together must fit into the workspace.
+ * Opens the job's input files, one at a time as they are sent, and reads them in pieces. A source must still be a regular file, as seen through the
+ * opened descriptor, and all files together must fit into the workspace.
  *
  * @throws SkillcellError `file.unreadable`
  */
-export async function* readInputFiles(files: readonly PreparedFile[], maxBytes: number): AsyncGenerator<TarFile> {
+export async function* openInputFiles(files: readonly PreparedFile[], maxBytes: number): AsyncGenerator<TarSource> {
   let room = maxBytes;
   for (const file of files) {
-    const { bytes, executable } = await contentOf(file, room);
-    if (bytes.length > room) throw tooLarge(file.destination, maxBytes);
-    room -= bytes.length;
-    yield { path: file.destination, bytes, executable };
+    if ('bytes' in file) {
+      const { destination: path, bytes, executable } = file;
+      if (bytes.length > room) throw tooLarge(path, maxBytes);
+      room -= bytes.length;
+      yield { path, size: bytes.length, executable, pieces: [bytes] };
+      continue;
+    }
+    const shown = 'source' in file ? file.source : `${file.folder}/${file.path}`;
+    await using handle = await opened(shown, () =>
+      'source' in file ? openSource(file.source) : openBeneath(file.folder, file.path),
+    );
+    const { size, executable } = await regularFile(handle, shown);
+    if (size > room) throw tooLarge(file.destination, maxBytes);
+    room -= size;
+    yield { path: file.destination, size, executable, pieces: piecesOf(handle, shown, size) };
   }
 }
 
-type Content = Pick<TarFile, 'bytes' | 'executable'>;
-
-function contentOf(file: PreparedFile, maxBytes: number): Content | Promise<Content> {
-  if ('bytes' in file) return file;
-  if ('source' in file) return readHostFile(file.source, maxBytes);
-  const { folder, path } = file;
-  return readOpened(`${folder}/${path}`, () => openBeneath(folder, path), maxBytes);
+/** Reads the job's input files, one at a time. @throws SkillcellError `file.unreadable` */
+export async function* readInputFiles(files: readonly PreparedFile[], maxBytes: number): AsyncGenerator<TarFile> {
+  for await (const { path, size, executable, pieces } of openInputFiles(files, maxBytes)) {
+    yield { path, executable, bytes: await joined(pieces, size) };
+  }
 }
 
 /** Reads a regular file of the host of at most `maxBytes`. @throws SkillcellError `file.unreadable` */
-export function readHostFile(path: string, maxBytes: number): Promise<Content> {
-  return readOpened(path, () => openSource(path), maxBytes);
+export async function readHostFile(path: string, maxBytes: number): Promise<Buffer> {
+  await using file = await opened(path, () => openSource(path));
+  const { size } = await regularFile(file, path);
+  if (size > maxBytes) throw tooLarge(path, maxBytes);
+  return await joined(piecesOf(file, path, size), size);
+}
+
+async function joined(pieces: TarSource['pieces'], size: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(size);
+  let offset = 0;
+  for await (const piece of pieces) {
+    bytes.set(piece, offset);
+    offset += piece.length;
+  }
+  return bytes;
+}
+
+/** The bytes that a file had when it was opened. */
+async function* piecesOf(file: FileHandle, path: string, size: number): AsyncGenerator<Uint8Array> {
+  for (let offset = 0; offset < size;) {
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size - offset));
+    const { bytesRead } = await file.read(piece, 0, piece.length, offset);
+    if (bytesRead === 0) throw unreadable(`it became shorter while it was read, got ${path}`);
+    offset += bytesRead;
+    yield piece.subarray(0, bytesRead);
+  }
 }
 
 /** Size in bytes of a readable regular file; undefined for a folder. */
@@ -104,19 +139,10 @@ async function sizeOfSource(path: string): Promise<number | undefined> {
   return status.size;
 }
 
-async function readOpened(path: string, openFile: () => Promise<FileHandle>, maxBytes: number): Promise<Content> {
-  await using file = await opened(path, openFile);
+async function regularFile(file: FileHandle, path: string): Promise<{ size: number; executable: boolean }> {
   const status = await file.stat();
   if (!status.isFile()) throw unreadable(`it is no regular file, got ${path}`);
-  if (status.size > maxBytes) throw tooLarge(path, maxBytes);
-  const bytes = Buffer.alloc(status.size);
-  let offset = 0;
-  while (offset < bytes.length) {
-    const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, offset);
-    if (bytesRead === 0) break;
-    offset += bytesRead;
-  }
-  return { bytes: bytes.subarray(0, offset), executable: (status.mode & 0o111) !== 0 };
+  return { size: status.size, executable: (status.mode & 0o111) !== 0 };
 }
 
 /** Without O_NONBLOCK, opening a pipe waits for a writer that may never come. */

@@ -286,7 +286,7 @@ async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uin
   const stdin = request.kind === 'script' ? undefined : request.stdin;
   if (typeof stdin === 'string') return Buffer.from(stdin);
   if (stdin === undefined || stdin instanceof Uint8Array) return stdin;
-  return (await readHostFile(stdin.source, maxBytes)).bytes;
+  return await readHostFile(stdin.source, maxBytes);
 }
 
 /** Skills of a job before it has a sandbox. */

@@ -21,7 +21,7 @@ import { settleResult } from '../result/settle-result.ts';
 import type { TraceSpan } from '../tracing/trace-span.ts';
 import type { StreamWriter } from '../../protocol/channel/channel.ts';
 import { writeTar } from '../../protocol/files/tar.ts';
-import { readInputFiles } from '../prepare/input-files.ts';
+import { openInputFiles } from '../prepare/input-files.ts';
 import { sendSkills } from '../prepare/skill-archives.ts';
 
 const MIB = 1024 * 1024;
@@ -203,7 +203,7 @@ async function sendJob(job: PreparedJob, { channel }: SandboxSession, network: O
   await globals.write(Buffer.from(JSON.stringify(told)));
   globals.end();
   if (writers.skills !== undefined) await sendSkills(trees, writers.skills);
-  if (writers.files !== undefined) await writeTar(readInputFiles(files, job.limits.workspaceMib * MIB), writers.files);
+  if (writers.files !== undefined) await writeTar(openInputFiles(files, job.limits.workspaceMib * MIB), writers.files);
   if (writers.stdin !== undefined && stdin !== undefined) {
     await writers.stdin.write(stdin);
     writers.stdin.end();

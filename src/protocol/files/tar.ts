@@ -1,6 +1,6 @@
 import { addPiece } from '../channel/add-piece.ts';
 import { drained } from './drained.ts';
-import type { Extract } from 'tar-stream';
+import type { Extract, Pack } from 'tar-stream';
 import type { StreamReader, ByteWriter } from '../channel/channel.ts';
 import { relativePathFault } from '../../contracts/text/relative-path.ts';
 
@@ -9,6 +9,14 @@ export interface TarFile {
   path: string;
   bytes: Uint8Array;
   executable: boolean;
+}
+
+/** A file for a tar stream whose bytes are read while they are sent. */
+export interface TarSource extends Pick<TarFile, 'path' | 'executable'> {
+  /** In bytes. */
+  size: number;
+  /** As many bytes as `size` says. */
+  pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
 /** Limits of a tar stream. */
@@ -26,7 +34,10 @@ export class TarRefused extends Error {
 const GATHERED_BYTES = 64 * 1024;
 
 /** Writes regular files as a tar stream. Each file is requested only when its turn comes, so that not all are in memory. */
-export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>, writer: ByteWriter): Promise<void> {
+export async function writeTar(
+  files: Iterable<TarFile | TarSource> | AsyncIterable<TarFile | TarSource>,
+  writer: ByteWriter,
+): Promise<void> {
   const { pack } = await import('tar-stream');
   const archive = pack();
   const pump = (async () => {
@@ -36,16 +47,27 @@ export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>
   const fill = (async () => {
     for await (const file of files) {
       await new Promise<void>((resolve, reject) => {
-        const header = { name: file.path, size: file.bytes.length, mode: file.executable ? 0o755 : 0o644 };
-        const entry = archive.entry(header, Buffer.from(file.bytes), (error) => (error ? reject(error) : resolve()));
-        // The write of a file larger than the buffer resolves only after the pump has read it.
+        const { size, pieces } = 'bytes' in file ? { size: file.bytes.length, pieces: [file.bytes] } : file;
+        const header = { name: file.path, size, mode: file.executable ? 0o755 : 0o644 };
+        const entry = archive.entry(header, (error) => (error ? reject(error) : resolve()));
         entry.on('error', reject);
+        writePieces(entry, pieces).catch((error: Error) => entry.destroy(error));
       });
     }
     archive.finalize();
   })();
   fill.catch((error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))));
   await Promise.all([pump, fill]);
+}
+
+async function writePieces(entry: ReturnType<Pack['entry']>, pieces: TarSource['pieces']): Promise<void> {
+  for await (const { buffer, byteOffset, length } of pieces) {
+    // The archive takes buffers only, and no copy is made here.
+    const isFull = !entry.write(Buffer.from(buffer, byteOffset, length));
+    if (entry.destroyed) return;
+    if (isFull) await drained(entry);
+  }
+  entry.end(undefined);
 }
 
 /** Joins small pieces: every frame costs both sides a system call, and a credit frame in return. */
@@ -56,7 +78,7 @@ async function* gathered(pieces: AsyncIterable<unknown>): AsyncGenerator<Uint8Ar
     held.push(piece);
     size += piece.length;
     if (size < GATHERED_BYTES) continue;
-    yield Buffer.concat(held, size);
+    yield held.length === 1 ? piece : Buffer.concat(held, size);
     held = [];
     size = 0;
   }

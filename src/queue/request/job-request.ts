@@ -45,9 +45,15 @@ const text = z.string().refine((value) => !value.includes('\0'), 'holds a NUL ch
 const MOST_FILES = 1_000;
 /** Most environment variables of one job. */
 const MOST_VARIABLES = 1_000;
+const BASE64 = /^[0-9a-zA-Z+/]*={0,2}$/;
 const names = boundedList(z.string().min(1).max(200), 1_000);
 
-const content = z.union([z.string(), z.strictObject({ base64: z.base64(), executable: z.boolean().optional() })]);
+/** The check of zod decodes the text, which takes its memory once more. */
+const base64 = z
+  .string()
+  .refine((value) => value.length % 4 === 0 && BASE64.test(value), 'must be base64')
+  .meta({ format: 'byte', contentEncoding: 'base64' });
+const content = z.union([z.string(), z.strictObject({ base64, executable: z.boolean().optional() })]);
 
 const common = {
   label: text.min(1).max(200).optional().meta({ description: 'A name for people, which lists can be filtered by.' }),

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { JobInput } from '../seams/job-files.ts';
-import type { RequestContent, ResolvedRequest, StoredFile, StoredRequest } from './job-request.ts';
+import type { JobRequest, RequestContent, StoredFile, StoredRequest } from './job-request.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
 /** Separates a job from the bytes of its files and of its standard input, which is the last input. */
 export function storeRequest(
-  request: ResolvedRequest,
+  request: JobRequest,
   uploads: readonly ({ destination: string } & JobInput)[],
 ): { request: StoredRequest; inputs: JobInput[] } {
   const { files = {}, ...job } = request;

@@ -1,8 +1,12 @@
 import { createNodeOnMessageCallback } from 'kysely-generic-sqlite/worker-helper-node';
+import { collectGarbage } from '../../protocol/collect-garbage.ts';
 import { loadSqlite } from '../../library/search/load-sqlite.ts';
 
 /** Statements that are kept prepared. Kysely writes the same text for the same query. */
 const MOST_PREPARED = 200;
+
+const LARGE_BYTES: number = 1024 * 1024;
+const isLarge = (value: unknown): boolean => value instanceof Uint8Array && value.length >= LARGE_BYTES;
 
 createNodeOnMessageCallback<{ path: string }>(({ path }) => {
   const { DatabaseSync } = loadSqlite();
@@ -20,6 +24,8 @@ createNodeOnMessageCallback<{ path: string }>(({ path }) => {
   return {
     db,
     query(_isSelect, text, parameters = []) {
+      // The archive of a skill was copied into this thread.
+      if (parameters.some(isLarge)) void collectGarbage();
       const statement = statementOf(text);
       if (statement.columns().length > 0) return { rows: statement.all(...(parameters as string[])) };
       const { changes, lastInsertRowid } = statement.run(...(parameters as string[]));

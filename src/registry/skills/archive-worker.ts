@@ -1,8 +1,9 @@
-/** A worker thread that reads archives: unpacking, hashing and scanning 10 MiB take seconds, and memory for all of its files. */
+/** A thread that reads archives: unpacking, hashing and scanning 10 MiB take seconds, and memory for all of its files. */
 import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { archiveRefused } from '../../archives/checks/archive-refused.ts';
 import { onlySkill, openArchive } from '../../archives/open-archive.ts';
+import { readArchiveFile } from '../../archives/read-archive-file.ts';
 import { skillName } from '../../archives/skill-name.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
@@ -25,7 +26,8 @@ async function answer(work: ArchiveWork): Promise<ArchiveAnswer> {
 }
 
 async function read(work: ArchiveWork): Promise<CheckedSkill | undefined> {
-  const opened = await openArchive(work.bytes);
+  const { bytes } = 'path' in work ? await readArchiveFile(work.path) : work;
+  const opened = await openArchive(bytes);
   const { folder, tree } = onlySkill(opened);
   if (work.type === 'keep') {
     const cache = openTreeCache(work.cacheFolder, { maxBytes: work.cacheBytes });
@@ -41,7 +43,7 @@ async function read(work: ArchiveWork): Promise<CheckedSkill | undefined> {
     diagnostics: [...opened.diagnostics, ...skill.diagnostics],
     findings,
     unscanned,
-    fileSize: work.bytes.length,
-    fileHash: createHash('sha256').update(work.bytes).digest('hex'),
+    fileSize: bytes.length,
+    fileHash: createHash('sha256').update(bytes).digest('hex'),
   };
 }

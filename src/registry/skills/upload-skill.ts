@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import { archiveRefused } from '../../archives/checks/archive-refused.ts';
 import { packSkill } from '../../archives/pack-skill.ts';
@@ -11,15 +12,18 @@ import type { KindObject } from '../kinds/kind-object.ts';
 import { getKind } from '../kinds/kinds.ts';
 import { type Actor, changed, findOwnRow, PUBLIC, taken } from '../kinds/kind-rows.ts';
 import { DEFAULT_NAMESPACE } from '../kinds/kind-schemas.ts';
-import { type CheckedSkill, workOnArchive } from './archive-work.ts';
-import { storeSkill, storeVersion } from './store-skill.ts';
+import { type ArchiveContent, type CheckedSkill, workOnArchive } from './archive-work.ts';
+import { type NewVersion, storeSkill, storeVersion } from './store-skill.ts';
 
-/** An uploaded archive. */
+/** An archive in memory. */
 export interface UploadedFile {
   bytes: Uint8Array;
   /** Its file name. */
   file: string;
 }
+
+/** An archive in memory or on the disk, with its file name. */
+type Uploaded = ArchiveContent & Pick<UploadedFile, 'file'>;
 
 /** A file that a version changes. */
 export interface ChangedFile {
@@ -52,13 +56,13 @@ interface UploadOptions {
  */
 export async function uploadSkill(
   db: Kysely<Tables>,
-  { bytes, file, name, namespace = DEFAULT_NAMESPACE }: UploadedFile & { name?: string; namespace?: string },
+  { name, namespace = DEFAULT_NAMESPACE, ...uploaded }: Uploaded & { name?: string; namespace?: string },
   { owner, actor, now, dryRun = false, signal }: UploadOptions & { owner: number },
 ): Promise<UploadResult> {
-  const checked = await check({ bytes, file }, { name, isPublic: owner === PUBLIC, signal });
+  const checked = await check(uploaded, { name, isPublic: owner === PUBLIC, signal });
   const changes = changedFiles([], checked.files);
   if (!dryRun) {
-    const id = await storeSkill(db, { ...checked, bytes }, { owner, namespace }, now);
+    const id = await storeSkill(db, await withBytes(checked, uploaded, signal), { owner, namespace }, now);
     return { checked, changes, skill: await getKind(db, 'Skill', id, actor) };
   }
   const other = await db
@@ -80,13 +84,13 @@ export async function uploadSkill(
 export async function updateSkill(
   db: Kysely<Tables>,
   id: number,
-  { bytes, file }: UploadedFile,
+  uploaded: Uploaded,
   { actor, revision, now, dryRun = false, signal }: UploadOptions & { revision: number },
 ): Promise<UploadResult> {
   const row = await findOwnRow(db, 'Skill', id, actor);
   if (row.revision !== revision) throw changed('Skill');
   const isPublic = row.user_id === PUBLIC;
-  const checked = await check({ bytes, file }, { name: row.name, isPublic, signal });
+  const checked = await check(uploaded, { name: row.name, isPublic, signal });
   const before = await db
     .selectFrom('skill_binaries')
     .select('files')
@@ -95,15 +99,29 @@ export async function updateSkill(
     .executeTakeFirst();
   const changes = changedFiles(JSON.parse(before?.files ?? '[]') as SkillFile[], checked.files);
   if (dryRun) return { checked, changes };
-  await storeVersion(db, id, { ...checked, bytes }, { revision, now });
+  await storeVersion(db, id, await withBytes(checked, uploaded, signal), { revision, now });
   return { checked, changes, skill: await getKind(db, 'Skill', id, actor) };
 }
 
 async function check(
-  { bytes, file }: UploadedFile,
+  uploaded: Uploaded,
   { name, isPublic, signal }: { name: string | undefined; isPublic: boolean; signal: AbortSignal | undefined },
 ): Promise<CheckedSkill> {
-  return (await workOnArchive({ type: 'check', bytes, file, name, isPublic }, { signal })) as CheckedSkill;
+  return (await workOnArchive({ type: 'check', ...uploaded, name, isPublic }, { signal })) as CheckedSkill;
+}
+
+/** Only an archive that is taken comes into memory. */
+async function withBytes(
+  checked: CheckedSkill,
+  uploaded: Uploaded,
+  signal: AbortSignal | undefined,
+): Promise<NewVersion> {
+  if ('bytes' in uploaded) return { ...checked, bytes: uploaded.bytes };
+  const bytes = await readFile(uploaded.path).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw error;
+  });
+  return { ...checked, bytes };
 }
 
 function changedFiles(before: readonly SkillFile[], after: readonly SkillFile[]): ChangedFile[] {

@@ -1,12 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { createLimiter } from '../../protocol/limiter.ts';
+import { collectGarbage } from '../../protocol/collect-garbage.ts';
 
 const KIB = 1024;
 /** Bodies up to this size are always taken. */
 const SMALL_BYTES: number = 64 * KIB;
 /** Bytes of larger bodies at once. The work on a body takes a few times its size. */
 const ROOM_BYTES: number = 12 * 1024 * KIB;
+/** Garbage of bodies from this size on is collected at once. */
+const GARBAGE_BYTES: number = 1024 * KIB;
 /** Milliseconds that a body waits for room. */
 const PATIENCE_MS = 30_000;
 
@@ -29,11 +32,19 @@ export function createBodyRoom(): (request: FastifyRequest, reply: FastifyReply)
     reply.raw.once('close', gone);
     try {
       const leave = await limiter.enter({ weight: bytes, signal: over.signal });
+      let isHeld = true;
+      const free = (): void => {
+        if (!isHeld) return;
+        isHeld = false;
+        if (bytes < GARBAGE_BYTES) leave?.();
+        // The next body would come on top of the garbage of this one.
+        else void collectGarbage().finally(leave);
+      };
       request.dropBody = () => {
         request.body = undefined;
-        leave?.();
+        free();
       };
-      reply.raw.once('close', () => leave?.());
+      reply.raw.once('close', free);
     } catch {
       throw new SkillcellError('service.unavailable', 'Cannot take the request: other bodies take all the room.');
     } finally {

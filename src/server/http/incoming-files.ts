@@ -16,6 +16,11 @@ export interface IncomingFiles {
   begin(reply: FastifyReply): IncomingForm;
 }
 
+/** A file of a form, on the disk until the answer. */
+export interface IncomingFile extends StoredContent {
+  path: string;
+}
+
 /** Files of one form. */
 export interface IncomingForm {
   /**
@@ -23,7 +28,7 @@ export interface IncomingForm {
    *
    * @throws SkillcellError `service.unavailable`, `disk.full`; the errors of the content
    */
-  receive(content: AsyncIterable<Uint8Array>): Promise<StoredContent>;
+  receive(content: AsyncIterable<Uint8Array>): Promise<IncomingFile>;
 }
 
 /** @param folder an empty folder */
@@ -61,7 +66,7 @@ async function writeContent(
   path: string,
   content: AsyncIterable<Uint8Array>,
   take: (bytes: number) => void,
-): Promise<StoredContent> {
+): Promise<IncomingFile> {
   const hash = createHash('sha256');
   let size = 0;
   const file = await open(path, 'wx', 0o600);
@@ -77,5 +82,5 @@ async function writeContent(
   } finally {
     await file.close();
   }
-  return { size, sha256: hash.digest('hex'), read: () => createReadStream(path) };
+  return { path, size, sha256: hash.digest('hex'), read: () => createReadStream(path) };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import * as z from 'zod';
+import { collectGarbage } from '../../protocol/collect-garbage.ts';
 import { isLastEvent } from '../../queue/job-ends.ts';
 import type { LogPart } from '../../queue/seams/job-log.ts';
 import { viewerIn } from '../http/authenticate.ts';
@@ -9,11 +10,14 @@ import { jobSummaryFor } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
 const COMMENT_MS = 15_000;
+/** Bytes of pieces for all readers that may come together as garbage. */
+const GARBAGE_BYTES: number = 8 * 1024 * 1024;
 const EVENT_END: Buffer = Buffer.from('\n\n');
 
 /** The events of a job as they come (Server-Sent Events). */
 export function addEventRoutes(app: App, parts: RouteParts): void {
   const { queue, log, ending } = parts;
+  const collect = collectEach(GARBAGE_BYTES);
 
   app.get(
     '/jobs/:id/events',
@@ -55,7 +59,9 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
         for await (const parts of log.read(row.id, after, over)) {
           isWithin = !parts.every(({ isLast }) => isLast);
           isEnd ||= parts.some(({ isFirst, bytes }) => isFirst && isLastEvent(bytes));
-          const hasRoom = raw.write(Buffer.concat(parts.flatMap(framed)));
+          const bytes = Buffer.concat(parts.flatMap(framed));
+          const hasRoom = raw.write(bytes);
+          collect(bytes.length);
           // A reader that does not read keeps one piece of the log in memory, and slows no other reader.
           if (!hasRoom) await once(raw, 'drain', { signal: over });
           if (isEnd && !isWithin) break;
@@ -69,6 +75,17 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       }
     },
   );
+}
+
+/** Creates a function that counts the bytes of sent pieces, and collects them in between. */
+function collectEach(most: number): (bytes: number) => void {
+  let sent = 0;
+  return (bytes) => {
+    sent += bytes;
+    if (sent < most) return;
+    sent = 0;
+    void collectGarbage('minor');
+  };
 }
 
 /** A part of an event, as Server-Sent Events write it. */

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import * as z from 'zod';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
+import { createLimiter } from '../../protocol/limiter.ts';
 import { jobRequestSchema } from '../../queue/request/job-request.ts';
 import type { JobSummaryRow } from '../../queue/rows/job-rows.ts';
 import type { JobRow } from '../../registry/database/tables.ts';
@@ -36,6 +37,9 @@ const cancelBody = z
   .strictObject({ reason: z.string().min(1).max(1_000).optional().meta({ description: 'A text for the result.' }) })
   .nullish();
 
+/** A row may have megabytes. Many that come together would hold up all other requests. */
+const rowsAtOnce = createLimiter({ room: 4 });
+
 /**
  * The row of a job, if the user may see it. The job of another user is as missing as one that does not exist.
  *
@@ -46,7 +50,7 @@ export async function jobFor(
   viewer: Viewer,
   id: string,
 ): Promise<Selectable<JobRow>> {
-  return visible(await queue.rows.get(id), viewer);
+  return visible(await rowsAtOnce.run(() => queue.rows.get(id)), viewer);
 }
 
 /** The same without the bodies: a long answer must not hold them. */

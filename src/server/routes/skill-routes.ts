@@ -49,8 +49,8 @@ export function addSkillRoutes(app: App, { database: { db }, now, incoming }: Ro
     async (request, reply) => {
       const actor = viewerIn(request);
       const dryRun = request.query.dryRun === '1';
-      const uploaded = await withUpload(request, reply, incoming, (form) =>
-        uploadSkill(db, form, { owner: actor.userId, actor, now: now(), dryRun }),
+      const uploaded = await withUpload(request, reply, incoming, (form, signal) =>
+        uploadSkill(db, form, { owner: actor.userId, actor, now: now(), dryRun, signal }),
       );
       return sendUpload(reply.code(dryRun ? 200 : 201), uploaded);
     },
@@ -117,8 +117,8 @@ export function addSkillRoutes(app: App, { database: { db }, now, incoming }: Ro
     async (request, reply) => {
       const actor = viewerIn(request);
       const dryRun = request.query.dryRun === '1';
-      const upload = (form: Parameters<typeof uploadSkill>[1]): Promise<UploadResult> =>
-        uploadSkill(db, form, { owner: ownerOf(actor, true), actor, now: now(), dryRun });
+      const upload = (form: Parameters<typeof uploadSkill>[1], signal?: AbortSignal): Promise<UploadResult> =>
+        uploadSkill(db, form, { owner: ownerOf(actor, true), actor, now: now(), dryRun, signal });
       const uploaded = request.isMultipart()
         ? await withUpload(request, reply, incoming, upload)
         : await upload(await formOf(request.body));
@@ -187,8 +187,8 @@ export function addSkillRoutes(app: App, { database: { db }, now, incoming }: Ro
       const dryRun = request.query.dryRun === '1';
       await getKind(db, 'Skill', id, actor);
       const revision = revisionIn(request);
-      const uploaded = await withUpload(request, reply, incoming, (form) =>
-        updateSkill(db, id, form, { actor, revision, now: now(), dryRun }),
+      const uploaded = await withUpload(request, reply, incoming, (form, signal) =>
+        updateSkill(db, id, form, { actor, revision, now: now(), dryRun, signal }),
       );
       return sendUpload(reply.code(200), uploaded);
     },

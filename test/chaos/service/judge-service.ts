@@ -1,16 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ServiceCaller } from './service-calls.ts';
+import { judgeSkills, type SkillEvidence, type SkillTally } from './judge-skills.ts';
 import { readWhole } from './read-in-pieces.ts';
 import type { AcceptedJob, ServiceHistory } from './service-history.ts';
-import type { ServedPlace } from './served-host.ts';
 import { begunPrograms, storedBytes, storedEvents, storedFolders, storedRows, type StoredJob } from './stored-state.ts';
 
 /** What a judge compares. */
-export interface ServiceEvidence {
-  place: ServedPlace;
-  history: ServiceHistory;
-  /** One for each user. */
-  callers: readonly ServiceCaller[];
+export interface ServiceEvidence extends SkillEvidence {
   /** Folder for the marks of programs. */
   marks: string;
   /** Most jobs that may have been lost with a host. */
@@ -31,7 +26,7 @@ export interface ServiceTally {
   reruns: number;
   /** Jobs whose events were read through cut streams. */
   joined: number;
-  skills: number;
+  skills: SkillTally;
 }
 
 /**
@@ -48,6 +43,7 @@ export async function judgeService(evidence: ServiceEvidence): Promise<{ faults:
   for (const id of byId.keys()) if (!folders.has(id)) faults.push(`row ${id} has no folder`);
   if (rows.strayWords > 0) faults.push(`${rows.strayWords} rows of the search have no job`);
   for (const name of rows.skillsWithoutArchive) faults.push(`skill ${name} has no archive`);
+  if (rows.strayArchives > 0) faults.push(`${rows.strayArchives} archives have no skill`);
 
   for (const job of history.jobs.values()) {
     const row = byId.get(job.id);
@@ -56,7 +52,8 @@ export async function judgeService(evidence: ServiceEvidence): Promise<{ faults:
     if (row !== undefined) faults.push(...(await judgeJob(evidence, job, row)));
   }
   faults.push(...judgeOrders(history, rows.jobs, marks), ...(await judgeLists(evidence, rows.jobs)));
-  faults.push(...(await judgeSkills(evidence)));
+  const skills = await judgeSkills(evidence);
+  faults.push(...skills.faults);
 
   const hostLost = rows.jobs.filter((row) => row.error_code === 'job.host-lost').length;
   if (hostLost > mostLost)
@@ -69,7 +66,7 @@ export async function judgeService(evidence: ServiceEvidence): Promise<{ faults:
     deleted: jobs.filter(({ removed }) => removed === 'yes').length,
     reruns: jobs.filter(({ rerunOf }) => rerunOf !== undefined).length,
     joined: jobs.filter(({ events, removed }) => removed === 'no' && (events?.length ?? 0) > 0).length,
-    skills: history.skills.filter(({ id }) => id !== undefined).length,
+    skills: skills.tally,
   };
   return { faults, tally };
 }
@@ -173,28 +170,4 @@ async function judgeLists({ callers }: ServiceEvidence, rows: readonly StoredJob
   return JSON.stringify(listed.toSorted()) === JSON.stringify(stored.toSorted())
     ? []
     : ['the list has other jobs than the rows'];
-}
-
-/** Each uploaded skill is there as it was sent, and an upload without an answer is there as a whole or not at all. */
-async function judgeSkills({ callers, history }: ServiceEvidence): Promise<string[]> {
-  const faults: string[] = [];
-  for (const [user, caller] of callers.entries()) {
-    const listed = new Map<string, number>();
-    for (let skip = 0, more = true; more; skip += 100) {
-      const answer = await caller.call(`/skills?limit=100&skip=${skip}`);
-      const items = (answer?.json?.items ?? []) as { metadata: { name: string; labels: { id: string } } }[];
-      for (const { metadata } of items) listed.set(metadata.name, Number(metadata.labels.id));
-      more = items.length === 100;
-    }
-    for (const { name, bytes, id } of history.skills.filter((skill) => skill.user === user)) {
-      const known = listed.get(name);
-      listed.delete(name);
-      if (id !== undefined && known !== id) faults.push(`skill ${name} was accepted and is missing`);
-      if (known === undefined) continue;
-      const stored = await caller.bytes(`/skills/${known}/download`);
-      if (stored === undefined || !Buffer.from(bytes).equals(stored)) faults.push(`skill ${name} has other bytes`);
-    }
-    for (const name of listed.keys()) faults.push(`skill ${name} was never uploaded`);
-  }
-  return faults;
 }

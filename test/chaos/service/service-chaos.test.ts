@@ -10,11 +10,17 @@ import { storedRows } from './stored-state.ts';
 
 const KILLS = 4;
 
+interface StoredSkill {
+  id: number;
+  name: string;
+}
+
 function expectSound({ violations, tally, kills }: ServiceChaosReport): void {
   expect(violations).toEqual([]);
   expect(Object.values(kills).reduce((sum, count) => sum + count)).toBe(KILLS);
   expect(tally.accepted).toBeGreaterThan(5);
   expect(tally.finished).toBeGreaterThan(5);
+  expect(tally.skills.skills).toBeGreaterThan(0);
 }
 
 /** Short runs of `npm run chaos -- --service both`. */
@@ -76,6 +82,17 @@ describe('the referee of a service', () => {
       const printed = next();
       writeFileSync(folder(printed.id, 'stdout'), 'other');
       expected.push(new RegExp(`^job ${printed.id} has other output in its events than in its file$`));
+      const skills = (await query(`select id, name from kinds where kind = 'Skill' and user_id <> 0`)) as StoredSkill[];
+      const [renamed, changed, shortened] = skills as [StoredSkill, StoredSkill, StoredSkill];
+      await query(`update kinds set name = 'planted' where id = ${renamed.id}`);
+      expected.push(new RegExp(`^skill ${renamed.name} was accepted and is missing$`));
+      expected.push(/^skill planted was never uploaded$/);
+      await query(`update skill_binaries set binary_data = x'00' where kind_id = ${changed.id} and version = 1`);
+      expected.push(new RegExp(`^version 1 of skill ${changed.name} has other bytes$`));
+      await query(`delete from skill_binaries where kind_id = ${shortened.id} and version = 1`);
+      expected.push(new RegExp(`^version 1 of skill ${shortened.name} was accepted and is missing$`));
+      writeFileSync(join(place.folder, 'incoming', 'planted'), 'left');
+      expected.push(/^the file planted of a form is left over$/);
       const { pid = 0 } = spawn('sleep', ['600'], {
         env: { SKILLCELL_JOB_MARK: `${owner}-planted` },
         stdio: 'ignore',

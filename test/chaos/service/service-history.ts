@@ -48,9 +48,14 @@ export interface Order {
 export interface UploadedSkill {
   name: string;
   user: number;
-  bytes: Uint8Array;
   /** undefined if the upload had no answer. */
   id: number | undefined;
+  /** The archives that were sent for each version. */
+  sent: Map<number, Uint8Array[]>;
+  /** The archives of the versions that the service has accepted. */
+  sure: Map<number, Uint8Array>;
+  /** `maybe` after a deletion that had no answer. */
+  removed: 'no' | 'maybe' | 'yes';
 }
 
 /** The clients' own record: their requests and the answers, apart from the state of the service. */

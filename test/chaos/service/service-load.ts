@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { skillArchive } from '../../fixtures/registry/skill-archive.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { readInPieces } from './read-in-pieces.ts';
 import { isSure, jobForm, type ServiceCaller } from './service-calls.ts';
 import type { AcceptedJob, Order, ServiceHistory } from './service-history.ts';
 import { servedJob } from './served-jobs.ts';
+import { skillLoad } from './skill-load.ts';
 
 /** Clients that use a service at random until they are stopped. */
 export interface ServiceLoad {
@@ -34,6 +34,7 @@ export function startServiceLoad({ random, history, callers, marks }: ServiceLoa
   let isStopped = false;
   let readers = 0;
   const reading: Promise<void>[] = [];
+  const skills = skillLoad(random, history);
   /** Names of jobs that are being sent. After a deletion, their keys would be free for a second job. */
   const sending = new Set<string>();
 
@@ -132,32 +133,22 @@ export function startServiceLoad({ random, history, callers, marks }: ServiceLoa
   const remove = async (caller: ServiceCaller, job: AcceptedJob): Promise<void> => {
     if (sending.has(job.work.name)) return;
     job.removing += 1;
+    // Another client may see the end while this request is on its way.
+    const hadEnded = job.end !== undefined;
     const answer = await caller.call(`/jobs/${job.id}`, { method: 'DELETE' });
     if (answer?.status === 204) [job.removed, job.removedAt] = ['yes', performance.now()];
     else if (!isSure(answer) && job.removed === 'no') job.removed = 'maybe';
-    else if (answer?.status === 409 && job.end !== undefined)
-      history.blame(`job ${job.id} has ended, and is not deleted`);
+    else if (answer?.status === 409 && hadEnded) history.blame(`job ${job.id} has ended, and is not deleted`);
     job.removing -= 1;
-  };
-
-  const upload = async (caller: ServiceCaller, user: number): Promise<void> => {
-    const name = `skill-${history.skills.length}`;
-    const { bytes, file } = skillArchive(name);
-    const skill: ServiceHistory['skills'][number] = { name, user, bytes, id: undefined };
-    history.skills.push(skill);
-    const form = new FormData();
-    form.set('file', new Blob([new Uint8Array(bytes)]), file);
-    const answer = await caller.call('/skills/upload', { body: form });
-    history.note({ upload: name, status: answer?.status });
-    if (answer?.status === 201) skill.id = Number(answer.json.skill.metadata.labels.id);
-    else if (isSure(answer)) history.blame(`the skill ${name} is refused with ${answer.status}: ${answer.text}`);
   };
 
   const act = async (caller: ServiceCaller, user: number): Promise<void> => {
     const open = jobsOf(user, isOpen).length;
     const dice = random.between(1, 100);
-    if (dice <= 35 && open * callers.length < MOST_OPEN) return await submit(caller, user);
-    if (dice <= 40) return await upload(caller, user);
+    if (dice <= 30 && open * callers.length < MOST_OPEN) return await submit(caller, user);
+    if (dice <= 35) return await skills.upload(caller, user);
+    if (dice <= 45) return await skills.update(caller, user);
+    if (dice <= 46) return await skills.remove(caller, user);
     const ended = anyOf(jobsOf(user, (job) => !isOpen(job)));
     if (dice <= 50 && ended !== undefined && open * callers.length < MOST_OPEN) return await rerun(caller, ended, user);
     if (dice <= 58 && ended !== undefined) return await remove(caller, ended);

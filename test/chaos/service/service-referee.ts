@@ -142,7 +142,9 @@ export async function runServiceChaos(options: ServiceChaosOptions): Promise<Ser
       await awaitReady(host);
       if (postgres !== undefined && random.between(0, 1) === 0) await restartDatabase(postgres);
     }
-    await serviceKillMoment(point, host, place, random);
+    await serviceKillMoment(point, host, place, random, () =>
+      history.skills.reduce((sum, { sure }) => sum + sure.size, 0),
+    );
     const family = host.kill();
     await awaitEnd(host.owner, family);
     const code = await host.ended;

@@ -19,12 +19,15 @@ export interface StoredRows {
   strayWords: number;
   /** Skills whose present version has no archive. */
   skillsWithoutArchive: string[];
+  /** Archives of skills that are not there. */
+  strayArchives: number;
 }
 
 const JOBS = `select id, seq, state, outcome, error_code, label, attempt, rerun_of, idempotency_key, result from jobs`;
 const STRAY = 'select count(*) as number from job_words where rowid not in (select seq from jobs)';
 const SKILLS = `select name from kinds where kind = 'Skill' and not exists
   (select 1 from skill_binaries where kind_id = kinds.id and version = kinds.revision)`;
+const STRAY_ARCHIVES = 'select count(*) as number from skill_binaries where kind_id not in (select id from kinds)';
 
 /** Makes a query in a client of its own, apart from the service. */
 export async function query<Row>({ folder, databaseUrl }: ServedPlace, text: string): Promise<Row[]> {
@@ -46,7 +49,13 @@ export async function storedRows(place: ServedPlace): Promise<StoredRows> {
   const jobs = await query<StoredJob>(place, JOBS);
   const [stray] = await query<{ number: number | string }>(place, STRAY);
   const skills = await query<{ name: string }>(place, SKILLS);
-  return { jobs, strayWords: Number(stray?.number), skillsWithoutArchive: skills.map(({ name }) => name) };
+  const [archives] = await query<{ number: number | string }>(place, STRAY_ARCHIVES);
+  return {
+    jobs,
+    strayWords: Number(stray?.number),
+    skillsWithoutArchive: skills.map(({ name }) => name),
+    strayArchives: Number(archives?.number),
+  };
 }
 
 /** The folders of jobs. */
