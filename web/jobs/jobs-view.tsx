@@ -3,13 +3,13 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import type { JobSummary } from '../../src/server/schemas/jobs.ts';
-import { useUserNames } from '../access/users.ts';
 import { Link, useFilters } from '../shared/address.tsx';
 import { apiPath, ask } from '../shared/api.ts';
 import { ChoiceField, LinkButton, TextField } from '../shared/fields.tsx';
 import { durationText, timeText } from '../shared/format.ts';
 import { type Column, Rows } from '../shared/rows.tsx';
 import { useMe } from '../shared/user.ts';
+import { useUserNames } from '../shared/users.ts';
 import { Problem, View } from '../shared/view.tsx';
 import { lastedMs, stateOf } from './jobs.ts';
 
