@@ -3,6 +3,7 @@ import { type ConsolePage, type ConsoleScene, startConsole } from '../fixtures/c
 import { describeWith, MISSING_CHROMIUM } from '../fixtures/describe-with.ts';
 import { skillArchive } from '../fixtures/registry/skill-archive.ts';
 import { uploadForm } from '../fixtures/service.ts';
+import { startTcpProxy } from '../fixtures/tcp-proxy.ts';
 
 /** Texts of buttons and links that change something. */
 const CHANGES = /^(?:New|Upload|Create|Store|Delete|Disable|Enable|Remove|Roll back|Run|Cancel|Change|Check)\b/;
@@ -94,14 +95,25 @@ describeWith('roles in the console', MISSING_CHROMIUM, () => {
     expect(await page.getByRole('link', { name: 'New version' }).count()).toBe(0);
   });
 
-  it('let an admin disable a user, whose open page returns to the sign-in', async () => {
+  it('let an admin disable a user, whose open pages return to the sign-in', async () => {
     const theirs = await scene.open({ token: ada.token, path: '/tokens' });
     await theirs.page.getByRole('cell', { name: 'first', exact: true }).waitFor();
+    const proxy = await startTcpProxy(Number(new URL(scene.service.url).port));
+    const code = 'console.log("waits"); setInterval(() => {}, 1_000)';
+    const { json: job } = await scene.service.call('/jobs', { token: ada.token, body: { kind: 'exec', code } });
+    const origin = `http://127.0.0.1:${proxy.port}`;
+    const live = await scene.open({ token: ada.token, path: `/jobs/${job.id}`, origin });
+    await live.page.getByRole('region', { name: 'Output' }).getByText('waits').waitFor();
     const { page, faults } = await scene.open({ path: '/users' });
     await page.getByRole('button', { name: 'Disable ada' }).click();
     await page.getByText('ada (disabled)').waitFor();
     await theirs.page.getByRole('link', { name: 'Jobs' }).click();
     await theirs.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    // A page that follows a job asks for nothing but its events.
+    proxy.cut();
+    await live.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect((await scene.service.call(`/jobs/${job.id}/cancel`, { method: 'POST' })).status).toBe(202);
+    await proxy.close();
     await page.getByRole('button', { name: 'Enable ada' }).click();
     await page.getByRole('button', { name: 'Disable ada' }).waitFor();
     // The last admin stays one, and the page says why.

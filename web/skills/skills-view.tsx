@@ -3,8 +3,9 @@ import type { ReactElement } from 'react';
 import type { SkillScope } from '../../src/registry/skills/skill-versions.ts';
 import type { UnifiedSkill } from '../../src/server/schemas/kinds.ts';
 import { useFilters } from '../shared/address.tsx';
-import { LinkButton, TextField } from '../shared/fields.tsx';
+import { LinkButton } from '../shared/fields.tsx';
 import { FormRows } from '../shared/form-rows.tsx';
+import { SearchField } from '../shared/search-field.tsx';
 import { useMe } from '../shared/user.ts';
 import { Loaded, Note, View } from '../shared/view.tsx';
 import { fieldsOf, MOST_LISTED, useSkills } from './skills.ts';
@@ -16,6 +17,9 @@ const SCOPES: { value: SkillScope; label: string }[] = [
 ];
 /** For those who read the skills of others, which they cannot load. */
 const SCOPES_OF_READERS: typeof SCOPES = [...SCOPES, { value: 'everyone', label: 'Everyone’s' }];
+
+/** Thousands of rows would hold the page for seconds. */
+const MOST_SHOWN = 200;
 
 /** The list of skills. */
 export function SkillsView(): ReactElement {
@@ -38,21 +42,27 @@ export function SkillsView(): ReactElement {
     >
       <Group gap="xs">
         <SegmentedControl data={scopes} value={scope} onChange={(value) => set('scope', value)} aria-label="Scope" />
-        <TextField
-          placeholder="Search"
-          aria-label="Search"
-          value={query.get('q') ?? ''}
-          onChange={(text) => set('q', text)}
-        />
+        <SearchField />
       </Group>
       <Loaded query={skills}>
         {(all) => (
           <>
-            <FormRows items={all.filter(isFound)} base="/skills" none="No skills." />
+            <FoundSkills skills={all.filter(isFound)} />
             {all.length >= MOST_LISTED && <Note>The first {all.length} skills are searched.</Note>}
           </>
         )}
       </Loaded>
     </View>
+  );
+}
+
+function FoundSkills({ skills }: { skills: UnifiedSkill[] }): ReactElement {
+  return (
+    <>
+      <FormRows items={skills.slice(0, MOST_SHOWN)} base="/skills" none="No skills." />
+      {skills.length > MOST_SHOWN && (
+        <Note>{`The first ${MOST_SHOWN} of ${skills.length} are shown; a search finds the others.`}</Note>
+      )}
+    </>
   );
 }
