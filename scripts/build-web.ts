@@ -12,6 +12,19 @@ const root = fileURLToPath(new URL('../web', import.meta.url));
  */
 export async function buildWeb(folder: string): Promise<string[]> {
   const modules = new Set<string>();
+  const { NODE_ENV: before } = process.env;
+  // With another value, as in a test, Vite takes the build of React for developers, and leaves the value that it has set.
+  process.env['NODE_ENV'] = 'production';
+  try {
+    await buildInto(folder, modules);
+  } finally {
+    if (before === undefined) delete process.env['NODE_ENV'];
+    else process.env['NODE_ENV'] = before;
+  }
+  return [...modules];
+}
+
+async function buildInto(folder: string, modules: Set<string>): Promise<void> {
   await build({
     configFile: false,
     root,
@@ -39,5 +52,4 @@ export async function buildWeb(folder: string): Promise<string[]> {
       },
     ],
   });
-  return [...modules];
 }

@@ -31,7 +31,8 @@ const MENU = [
   { to: '/agents/teams', label: 'Teams' },
   { to: '/tokens', label: 'Tokens' },
 ] as const;
-const MENU_OF_ADMINS = [...MENU, { to: '/users', label: 'Users' }] as const;
+/** For those who read what others have. */
+const MENU_OF_READERS = [...MENU, { to: '/users', label: 'Users' }] as const;
 
 function Shell({ me }: { me: Me }): ReactElement {
   const [isOpen, { toggle, close }] = useDisclosure();
@@ -61,7 +62,7 @@ function Shell({ me }: { me: Me }): ReactElement {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Views">
-        {(me.role === 'admin' ? MENU_OF_ADMINS : MENU).map(({ to, label }) => {
+        {(me.role === 'member' ? MENU : MENU_OF_READERS).map(({ to, label }) => {
           const isHere = place.startsWith(to);
           return (
             <NavLink

@@ -1,6 +1,6 @@
 import '@mantine/core/styles.css';
 import './console.css';
-import { Button, createTheme, MantineProvider } from '@mantine/core';
+import { Badge, Button, createTheme, MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { Console } from './console.tsx';
@@ -15,7 +15,10 @@ const theme = createTheme({
   primaryShade: { light: 8, dark: 8 },
   cursorType: 'pointer',
   respectReducedMotion: true,
-  components: { Button: Button.extend({ defaultProps: { variant: 'default' } }) },
+  components: {
+    Badge: Badge.extend({ defaultProps: { variant: 'default', tt: 'none' } }),
+    Button: Button.extend({ defaultProps: { variant: 'default' } }),
+  },
 });
 
 createRoot(document.querySelector('#console') as HTMLElement).render(

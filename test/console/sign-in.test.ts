@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ConsoleScene, startConsole } from '../fixtures/console.ts';
+import { type ConsoleScene, signInAndRun, startConsole } from '../fixtures/console.ts';
 import { describeWith, MISSING_CHROMIUM } from '../fixtures/describe-with.ts';
 
 describeWith('the console', MISSING_CHROMIUM, () => {
@@ -14,14 +14,7 @@ describeWith('the console', MISSING_CHROMIUM, () => {
     await page.getByRole('textbox', { name: 'Token' }).fill(`skc_${'x'.repeat(43)}`);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('no valid token').waitFor();
-    await page.getByRole('textbox', { name: 'Token' }).fill(scene.service.admin);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('link', { name: 'New job' }).click();
-    await page.getByRole('textbox', { name: 'Program' }).fill('console.log("line " + 6 * 7)');
-    await page.getByRole('textbox', { name: 'Label' }).fill('answer');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await page.getByRole('region', { name: 'Output' }).getByText('line 42').waitFor();
-    await page.getByRole('status').getByText('succeeded').waitFor();
+    await signInAndRun(page, scene.service.admin);
     expect(await page.title()).toBe('answer · skillcell');
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: 'skillcell_session', httpOnly: true, sameSite: 'Strict' });

@@ -76,6 +76,30 @@ describeWith('skills in the console', MISSING_CHROMIUM, () => {
     expect(faults).toEqual([]);
   });
 
+  it('stores a next version only on top of the version that its check was compared with', async () => {
+    const id = await upload('shared');
+    const { page, faults } = await scene.open({ path: `/skills/upload?of=${id}` });
+    await page.getByRole('heading', { name: 'Next version of shared' }).waitFor();
+    await drop(page, skillArchive('shared', {}, { body: 'Of this tab.\n' }));
+    const store = page.getByRole('button', { name: 'Store' });
+    await store.waitFor();
+    const body = uploadForm(skillArchive('shared', {}, { body: 'Of the other tab.\n' }));
+    const change = { method: 'PUT', body, headers: { 'if-match': '"1"' } };
+    expect((await scene.service.call(`/skills/${id}`, change)).status).toBe(200);
+    // A page that comes to the front reads its skill again.
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.waitForLoadState('networkidle');
+    await store.click();
+    await page.getByRole('alert').getByText('resource.changed').waitFor();
+    await page.getByRole('button', { name: 'Check again' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await store.click();
+    await page.getByText('Of this tab.').waitFor();
+    const { json } = await scene.service.call(`/skills/${id}/versions`);
+    expect(json).toHaveLength(3);
+    expect(faults).toEqual([]);
+  });
+
   it('deletes a skill after its references are removed, one by one or all', async () => {
     for (const way of ['one by one', 'all'] as const) {
       const name = `used-${way.replaceAll(' ', '-')}`;

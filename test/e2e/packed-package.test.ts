@@ -1,11 +1,23 @@
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import * as sources from '../../src/index.ts';
+import { tryConsoleAt } from '../fixtures/console.ts';
+import { MISSING_CHROMIUM, requireHere } from '../fixtures/describe-with.ts';
 import { describeInContainer } from './packed-in-container.ts';
 import { skillArchive } from '../fixtures/registry/skill-archive.ts';
 import { uploadForm } from '../fixtures/service.ts';
@@ -107,15 +119,34 @@ describe('the packed package', () => {
     expect(result.stdout.text).toBe('six times seven\n');
   });
 
-  it('serves jobs and uploads, with its worker threads', async (context) => {
-    requireInstalled(context);
-    const flags = ['--port', '0', '--state', 'state', '--runner', 'local', '--isolation', 'none', '--json'];
+  /** Starts the service of the installed package. */
+  async function serveInstalled() {
+    const state = mkdtempSync(join(folder, 'state-'));
+    const flags = ['--port', '0', '--state', state, '--runner', 'local', '--isolation', 'none', '--json'];
     const service = execa(join(folder, 'node_modules/.bin/skillcell'), ['serve', ...flags], {
       ...{ cwd: folder, env: plainEnvironment(), extendEnv: false, reject: false, stdin: 'ignore' },
     });
     const [line] = (await once(service.stdout, 'data')) as [Buffer];
     const { url, adminToken } = JSON.parse(line.toString()) as { url: string; adminToken: string };
-    const headers = { authorization: `Bearer ${readFileSync(adminToken, 'utf8').trim()}`, prefer: 'wait=60' };
+    return { service, url, token: readFileSync(adminToken, 'utf8').trim() };
+  }
+
+  it('serves the console, which signs in and runs a job in a browser', async (context) => {
+    requireInstalled(context);
+    requireHere(context, MISSING_CHROMIUM);
+    const { service, url, token } = await serveInstalled();
+    try {
+      expect(await tryConsoleAt(url, token)).toEqual([]);
+    } finally {
+      service.kill('SIGTERM');
+      await service;
+    }
+  });
+
+  it('serves jobs and uploads, with its worker threads', async (context) => {
+    requireInstalled(context);
+    const { service, url, token } = await serveInstalled();
+    const headers = { authorization: `Bearer ${token}`, prefer: 'wait=60' };
     const body = new FormData();
     body.set('job', JSON.stringify({ kind: 'exec', code: 'console.log(6 * 7)' }));
     const job = await fetch(`${url}/api/v1/jobs`, { method: 'POST', headers, body });

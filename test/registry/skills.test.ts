@@ -156,14 +156,16 @@ for (const system of share(['SQLite'] as const, ['PostgreSQL'] as const)) {
       await upload('open', PUBLIC);
       await upload('both', 11);
       await upload('alone', 11);
-      const rows = await listUnified(db(), 11, PAGE);
+      const rows = await listUnified(db(), { userId: 11, role: 'member' }, PAGE);
       expect(rows.map(({ slug, userId, hidden }) => [slug, userId, hidden])).toEqual([
         ['alone', 11, false],
         ['both', 11, false],
         ['both', PUBLIC, true],
         ['open', PUBLIC, false],
       ]);
-      expect((await listUnified(db(), 11, { skip: 1, limit: 2 })).map(({ hidden }) => hidden)).toEqual([false, true]);
+      expect(
+        (await listUnified(db(), { userId: 11, role: 'member' }, { skip: 1, limit: 2 })).map(({ hidden }) => hidden),
+      ).toEqual([false, true]);
       expect((await listKinds(db(), 'Skill', ADMIN, { ...PAGE, owner: PUBLIC })).items.map(({ name }) => name)).toEqual(
         ['both', 'open'],
       );

@@ -17,6 +17,7 @@ type Row = (id: Owned) => [path: string, options?: CallOptions];
 
 const PLAIN = 'needs no id of another user';
 const ADMIN = 'is for admins only';
+const ALL_READERS = 'is for admins and viewers';
 const kind = (name: string): object => ({
   apiVersion: 'skillcell/v1',
   kind: name,
@@ -29,7 +30,7 @@ const MATRIX: Record<string, Row | string> = {
   'GET /me': PLAIN,
   'POST /session': PLAIN,
   'DELETE /session': PLAIN,
-  'GET /users': ADMIN,
+  'GET /users': ALL_READERS,
   'POST /users': ADMIN,
   'PATCH /users/{id}': ADMIN,
   'GET /tokens': PLAIN,
@@ -148,6 +149,12 @@ async function answerTo(row: Row, ids: Owned): Promise<unknown> {
   return { status, kept, text: text.replace(/"requestId":"[^"]*"/, '') };
 }
 
+/** Ids of the owners of the skills that a list shows. */
+async function ownersOf(scope: string, token: string): Promise<string[]> {
+  const { json } = await scene.call(`/skills/unified?scope=${scope}`, { token });
+  return json.map((skill: { metadata: { labels: { user_id: string } } }) => skill.metadata.labels.user_id);
+}
+
 describe('the owner matrix', () => {
   it('has a row for each operation, and no other', () => {
     expect(Object.keys(MATRIX).toSorted()).toEqual(operations.toSorted());
@@ -162,8 +169,8 @@ describe('the owner matrix', () => {
     },
   );
 
-  it('refuses members what is for admins only', async () => {
-    const rows = Object.keys(MATRIX).filter((name) => MATRIX[name] === ADMIN);
+  it('refuses members what is for admins and viewers', async () => {
+    const rows = Object.keys(MATRIX).filter((name) => [ADMIN, ALL_READERS].includes(String(MATRIX[name])));
     for (const name of rows) {
       const [method = '', path = ''] = name.replace('{id}', '1').split(' ');
       const body = method === 'GET' ? {} : { body: { role: 'member', name: 'x', description: 'x', prompt: 'x' } };
@@ -187,20 +194,21 @@ describe('the owner matrix', () => {
       expect([path, status]).toEqual([path, 200]);
       for (const id of [theirs.job, '"secret"', '"ci"']) expect([path, text.includes(id)]).toEqual([path, false]);
     }
-    const { json } = await scene.call('/skills/unified', { token: member });
-    expect(
-      json.map((skill: { metadata: { labels: { user_id: string } } }) => skill.metadata.labels.user_id),
-    ).not.toContain('2');
+    for (const scope of ['all', 'everyone']) expect(await ownersOf(scope, member)).not.toContain('2');
   });
 
   it('shows a viewer everything, and lets it change nothing', async () => {
     const { token } = await scene.user('watcher', 'viewer');
     expect((await scene.call(`/jobs/${theirs.job}`, { token })).status).toBe(200);
     expect((await scene.call(`/skills/${theirs.skill}`, { token })).status).toBe(200);
+    expect((await scene.call('/users', { token })).status).toBe(200);
+    expect(await ownersOf('everyone', token)).toContain('2');
+    expect(await ownersOf('all', token)).not.toContain('2');
     for (const [path, options] of [
       [`/jobs/${theirs.job}`, { method: 'DELETE' }],
       ['/jobs', { body: { kind: 'exec', code: '1' } }],
       ['/tokens', { body: { name: 'x' } }],
+      ['/users/2', { method: 'PATCH', body: { disabled: true } }],
     ] as const) {
       expect((await scene.call(path, { ...options, token })).json.code).toBe('auth.forbidden');
     }

@@ -1,12 +1,11 @@
 import { Alert, Button, Code, CopyButton, Group } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import type { TokenInfo } from '../../src/registry/users/tokens.ts';
 import { ask } from '../shared/api.ts';
 import { ConfirmButton } from '../shared/confirm.tsx';
 import { CheckField, ChoiceField, Form, TextField } from '../shared/fields.tsx';
 import { timeText } from '../shared/format.ts';
-import { useChange } from '../shared/queries.ts';
+import { useAnswer, useChange } from '../shared/queries.ts';
 import { Rows } from '../shared/rows.tsx';
 import { useMe } from '../shared/user.ts';
 import { Loaded, View } from '../shared/view.tsx';
@@ -21,7 +20,7 @@ const ENDS = [
 /** Own tokens, for programs and for other browsers. */
 export function TokensView(): ReactElement {
   const { readOnly } = useMe();
-  const tokens = useQuery({ queryKey: ['tokens'], queryFn: () => ask<TokenInfo[]>('/tokens') });
+  const tokens = useAnswer<TokenInfo[]>('/tokens');
   const columns = [
     { head: 'Name', cell: (token: TokenInfo) => `${token.name}${token.readOnly ? ' (reads only)' : ''}` },
     { head: 'Created', wide: true, cell: ({ createdAt }: TokenInfo) => timeText(createdAt) },

@@ -1,24 +1,27 @@
 import { Button, Group } from '@mantine/core';
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, type ReactNode, useState } from 'react';
 import type { User } from '../../src/registry/users/users.ts';
 import { ask } from '../shared/api.ts';
 import { ChoiceField, Form, TextField } from '../shared/fields.tsx';
 import { timeText } from '../shared/format.ts';
 import { useChange } from '../shared/queries.ts';
 import { type Column, Rows } from '../shared/rows.tsx';
+import { useMe } from '../shared/user.ts';
+import { useUsers } from '../shared/users.ts';
 import { Loaded, Problem, View } from '../shared/view.tsx';
 import { ShownToken } from './tokens-view.tsx';
-import { useUsers } from './users.ts';
 
 const ROLES = ['member', 'viewer', 'admin'];
 
-/** All users, for admins. */
+/** All users. Viewers read them, admins change them. */
 export function UsersView(): ReactElement {
+  const { readOnly } = useMe();
   const users = useUsers();
   const change = useChange(({ id, ...fields }: { id: number; role?: string; disabled?: boolean }) =>
     ask(`/users/${id}`, { method: 'PATCH', body: fields }),
   );
-  const roleOf = ({ id, name, role }: User): ReactElement => {
+  const roleOf = ({ id, name, role }: User): ReactNode => {
+    if (readOnly) return role;
     const set = (next: string): void => change.mutate({ id, role: next });
     return <ChoiceField size="xs" aria-label={`Role of ${name}`} data={ROLES} value={role} onChange={set} />;
   };
@@ -31,11 +34,11 @@ export function UsersView(): ReactElement {
     { head: 'Name', cell: ({ name, disabled }) => `${name}${disabled ? ' (disabled)' : ''}` },
     { head: 'Role', cell: roleOf },
     { head: 'Created', wide: true, cell: ({ createdAt }) => timeText(createdAt) },
-    { head: 'Access', cell: access },
+    { head: 'Access', cell: (user) => !readOnly && access(user) },
   ];
   return (
     <View title="Users">
-      <NewUser />
+      {!readOnly && <NewUser />}
       <Problem error={change.error} />
       <Loaded query={users}>
         {(all) => <Rows items={all} idOf={({ id }) => id} columns={columns} none="No users." />}

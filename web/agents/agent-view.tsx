@@ -2,11 +2,12 @@ import { Fieldset, Group, Stack } from '@mantine/core';
 import { type ReactElement, useState } from 'react';
 import type { KindForm } from '../../src/registry/kinds/kind-object.ts';
 import { goTo } from '../shared/address.tsx';
-import { apiPath, ask } from '../shared/api.ts';
+import { apiPath, ask, type Tagged } from '../shared/api.ts';
 import { ConfirmButton } from '../shared/confirm.tsx';
 import { CheckField, Form, TextField } from '../shared/fields.tsx';
 import { useChange } from '../shared/queries.ts';
 import { useMe } from '../shared/user.ts';
+import { canChange } from '../shared/users.ts';
 import { Loaded, View } from '../shared/view.tsx';
 import { type AgentPath, kindOf, useAgent } from './agents.ts';
 import { BotFields, GhostFields, type Spec, startSpec, TeamFields } from './spec-fields.tsx';
@@ -27,19 +28,18 @@ function PresentAgent({ path, id }: { path: AgentPath; id: string }): ReactEleme
 interface FormProps {
   path: AgentPath;
   /** The agent to change, and the ETag that the change is based on. */
-  present?: { agent: KindForm; etag: string };
+  present?: Tagged;
 }
 
 function AgentForm({ path, present }: FormProps): ReactElement {
   const me = useMe();
   const kind = kindOf(path);
-  const { name: givenName = '', namespace: givenNamespace = 'default', labels } = present?.agent.metadata ?? {};
+  const { name: givenName = '', namespace: givenNamespace = 'default', labels } = present?.form.metadata ?? {};
   const [name, setName] = useState(givenName);
   const [namespace, setNamespace] = useState(givenNamespace);
-  const [spec, setSpec] = useState<Spec>((present?.agent.spec as Spec | undefined) ?? startSpec(path));
+  const [spec, setSpec] = useState<Spec>((present?.form.spec as Spec | undefined) ?? startSpec(path));
   const [isPublic, setPublic] = useState(false);
-  const owner = labels?.user_id ?? String(me.id);
-  const mayChange = !me.readOnly && (owner === String(me.id) || (owner === '0' && me.role === 'admin'));
+  const mayChange = present === undefined ? !me.readOnly : canChange(me, present.form);
   const place = `/kinds/${path}/${labels?.id ?? ''}`;
   const store = useChange(
     () => {

@@ -1,9 +1,7 @@
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { type ReactElement, useState } from 'react';
-import type { KindForm } from '../../src/registry/kinds/kind-object.ts';
-import { Link } from '../shared/address.tsx';
 import { LinkButton } from '../shared/fields.tsx';
-import { type Column, Rows } from '../shared/rows.tsx';
+import { FormRows } from '../shared/form-rows.tsx';
 import { useMe } from '../shared/user.ts';
 import { Loaded, View } from '../shared/view.tsx';
 import { type AgentPath, kindOf, PAGE, useAgents } from './agents.ts';
@@ -14,18 +12,6 @@ export function AgentsView({ path }: { path: AgentPath }): ReactElement {
   const kind = kindOf(path);
   const [skip, setSkip] = useState(0);
   const agents = useAgents(path, skip);
-  const columns: Column<KindForm>[] = [
-    { head: 'Name', cell: ({ metadata: { name, labels } }) => <Link to={`/agents/${path}/${labels.id}`}>{name}</Link> },
-    {
-      head: 'Place',
-      cell: ({ metadata: { namespace, labels } }) => <PlaceBadge owner={labels.user_id} namespace={namespace} />,
-    },
-    {
-      head: 'Description',
-      wide: true,
-      cell: ({ spec }) => <Text size="sm" lineClamp={3} children={(spec as { description?: string }).description} />,
-    },
-  ];
   return (
     <View
       title={`${kind}s`}
@@ -40,12 +26,7 @@ export function AgentsView({ path }: { path: AgentPath }): ReactElement {
       <Loaded query={agents}>
         {({ items, total }) => (
           <>
-            <Rows
-              items={items}
-              idOf={({ metadata }) => metadata.labels.id}
-              columns={columns}
-              none={`No ${kind.toLowerCase()}s yet.`}
-            />
+            <FormRows items={items} base={`/agents/${path}`} none={`No ${kind.toLowerCase()}s yet.`} />
             {total > PAGE && (
               <Group>
                 <Button disabled={skip === 0} onClick={() => setSkip(skip - PAGE)} children="Back" />
@@ -57,8 +38,4 @@ export function AgentsView({ path }: { path: AgentPath }): ReactElement {
       </Loaded>
     </View>
   );
-}
-
-function PlaceBadge({ owner, namespace }: { owner: string; namespace: string }): ReactElement {
-  return <Badge variant="default" children={owner === '0' ? 'public' : namespace} />;
 }

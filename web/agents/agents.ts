@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { KindForm } from '../../src/registry/kinds/kind-object.ts';
-import { apiPath, ask, send } from '../shared/api.ts';
+import { apiPath, ask, askTagged, type Tagged } from '../shared/api.ts';
 
 /** The paths of the three kinds of agents, with their names. */
 const KINDS = { ghosts: 'Ghost', bots: 'Bot', teams: 'Team' } as const;
@@ -29,14 +29,11 @@ export function useAgents(path: AgentPath, skip = 0): UseQueryResult<{ items: Ki
 }
 
 /** An agent with the ETag that a change is based on. */
-export function useAgent(path: AgentPath, id: string): UseQueryResult<{ agent: KindForm; etag: string }> {
+export function useAgent(path: AgentPath, id: string): UseQueryResult<Tagged> {
   return useQuery({
     queryKey: ['agents', path, id],
     // A form is filled once; a change of someone else is told when it is stored.
     refetchOnWindowFocus: false,
-    queryFn: async () => {
-      const answer = await send(`/kinds/${path}/${encodeURIComponent(id)}`);
-      return { agent: (await answer.json()) as KindForm, etag: answer.headers.get('etag') ?? '' };
-    },
+    queryFn: () => askTagged(`/kinds/${path}/${encodeURIComponent(id)}`),
   });
 }

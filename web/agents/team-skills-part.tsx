@@ -1,17 +1,13 @@
 import { List } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { TeamSkills } from '../../src/registry/kinds/team-skills.ts';
 import { Link } from '../shared/address.tsx';
-import { ask } from '../shared/api.ts';
+import { useAnswer } from '../shared/queries.ts';
 import { Loaded, Nothing, Part } from '../shared/view.tsx';
 
 /** The skills that jobs of a team may load, and why they may not load the others. */
 export function TeamSkillsPart({ id }: { id: string }): ReactElement {
-  const skills = useQuery({
-    queryKey: ['agents', 'teams', id, 'skills'],
-    queryFn: () => ask<TeamSkills>(`/kinds/teams/${id}/skills`),
-  });
+  const skills = useAnswer<TeamSkills>(`/kinds/teams/${id}/skills`);
   const rowsOf = ({ skills: offered, leftOut }: TeamSkills): { id: number; ref: string; text: string }[] => [
     ...offered.map((skill) => ({ id: skill.id, ref: skill.ref, text: `for ${skill.bots.join(', ')}` })),
     ...leftOut.map((skill) => ({ id: skill.id, ref: skill.ref, text: `not for ${skill.bot}: ${skill.reason}` })),

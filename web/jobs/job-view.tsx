@@ -9,6 +9,7 @@ import { LinkButton } from '../shared/fields.tsx';
 import { durationText, timeText } from '../shared/format.ts';
 import { useChange } from '../shared/queries.ts';
 import { useMe } from '../shared/user.ts';
+import { useUserNames } from '../shared/users.ts';
 import { Loaded, Note, Part, Problem, View } from '../shared/view.tsx';
 import { ArtifactsPart } from './artifacts-part.tsx';
 import { asCurl } from './as-curl.ts';
@@ -27,8 +28,9 @@ export function JobView({ id }: { id: string }): ReactElement {
 
 function LoadedJob({ job }: { job: Job }): ReactElement {
   const live = useLiveJob(job.id);
+  const nameOf = useUserNames();
   const request = requestOf(job);
-  const { id, kind, label, state, createdAt, finishedAt, rerunOf, errorCode } = job;
+  const { id, kind, label, state, createdAt, finishedAt, rerunOf, errorCode, userId } = job;
   const { language, task, code, script, skill } = request;
   return (
     <View title={label ?? `${kind} ${id}`} actions={<Actions job={job} />}>
@@ -38,7 +40,7 @@ function LoadedJob({ job }: { job: Job }): ReactElement {
         {live.connection === 'lost' && <Text size="sm">The connection is lost; it is tried again.</Text>}
       </Group>
       <Note>
-        {kind} {id}, submitted {timeText(createdAt)}
+        {kind} {id}, submitted by {nameOf(userId)} at {timeText(createdAt)}
         {finishedAt !== null && `, took ${durationText(lastedMs(job))}`}
         {rerunOf !== null && ', again from '}
         {rerunOf !== null && <Link to={`/jobs/${rerunOf}`}>{rerunOf}</Link>}

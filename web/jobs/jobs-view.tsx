@@ -1,15 +1,15 @@
 import { Badge, Button, Group } from '@mantine/core';
-import { useDebouncedCallback } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import type { JobSummary } from '../../src/server/schemas/jobs.ts';
-import { useUserNames } from '../access/users.ts';
 import { Link, useFilters } from '../shared/address.tsx';
 import { apiPath, ask } from '../shared/api.ts';
-import { ChoiceField, LinkButton, TextField } from '../shared/fields.tsx';
+import { ChoiceField, LinkButton } from '../shared/fields.tsx';
 import { durationText, timeText } from '../shared/format.ts';
 import { type Column, Rows } from '../shared/rows.tsx';
+import { SearchField } from '../shared/search-field.tsx';
 import { useMe } from '../shared/user.ts';
+import { useUserNames } from '../shared/users.ts';
 import { Problem, View } from '../shared/view.tsx';
 import { lastedMs, stateOf } from './jobs.ts';
 
@@ -20,14 +20,11 @@ const FILTERS = [
 ];
 const NAMES = ['state', 'outcome', 'kind', 'label', 'user', 'q'];
 const REFRESH_MS = 2_000;
-const SEARCH_MS = 300;
 
 /** The list of jobs, which is read again while it is open. */
 export function JobsView(): ReactElement {
   const me = useMe();
   const [query, set] = useFilters();
-  const [words, setWords] = useState(query.get('q') ?? '');
-  const search = useDebouncedCallback((text: string) => set('q', text), SEARCH_MS);
   const filters = Object.fromEntries(NAMES.map((name) => [name, query.get(name)]));
   const jobs = useInfiniteQuery({
     queryKey: ['jobs', 'list', filters],
@@ -42,13 +39,7 @@ export function JobsView(): ReactElement {
   return (
     <View title="Jobs" actions={!me.readOnly && <LinkButton variant="filled" to="/jobs/new" children="New job" />}>
       <Group gap="xs">
-        <TextField
-          {...{ placeholder: 'Search', 'aria-label': 'Search', value: words }}
-          onChange={(text) => {
-            setWords(text);
-            search(text);
-          }}
-        />
+        <SearchField />
         {FILTERS.map(({ name, values }) => {
           const choices = values.map((value) => ({ value, label: value.replaceAll('_', ' ') }));
           const data = [{ value: '', label: `any ${name}` }, ...choices];

@@ -1,6 +1,6 @@
 import type { Job, JobSummary } from '../../src/server/schemas/jobs.ts';
-import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { ask } from '../shared/api.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useAnswer } from '../shared/queries.ts';
 
 /** Colours of states and outcomes. */
 const COLOURS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ export interface ShownRequest {
 
 /** A job. It is read again while it runs. */
 export function useJob(id: string): UseQueryResult<Job> {
-  return useQuery({ queryKey: ['jobs', id], queryFn: () => ask<Job>(`/jobs/${encodeURIComponent(id)}`) });
+  return useAnswer(`/jobs/${encodeURIComponent(id)}`);
 }
 
 /** The request of a job. */

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { SentEvent } from '../../src/client/follow-job.ts';
 import type { Artifact, CallRow, JobResult, ResultSkills } from '../../src/contracts/jobs/result.ts';
+import { ME } from '../shared/queries.ts';
 import { LineReader, type OutputLine } from './ansi.ts';
 import { type Connection, followJob } from './follow-job.ts';
 
@@ -51,6 +52,8 @@ export function useLiveJob(id: string): LiveJob {
       },
       onState(state) {
         job.connection = state;
+        // The session may have ended: then the page returns to the sign-in.
+        if (state === 'lost') void client.invalidateQueries({ queryKey: ME });
         show();
       },
     });

@@ -33,54 +33,41 @@ function JobForm({ start }: { start: JobFields }): ReactElement {
   const [fields, setFields] = useState(start);
   const [files, setFiles] = useState<File[]>([]);
   const submit = useSubmission(fields, files);
-  const { kind, language, label, code, task, skill, script, skills, args, env, seconds, memory, lost } = fields;
-  const setter =
-    (name: keyof JobFields) =>
-    (value: string): void =>
-      setFields({ ...fields, [name]: value });
+  const { kind, lost } = fields;
+  /** The value of a field, and its change. */
+  const field = (
+    name: Exclude<keyof JobFields, 'lost' | 'others'>,
+  ): { value: string; onChange: (to: string) => void } => ({
+    value: fields[name],
+    onChange: (value) => setFields({ ...fields, [name]: value }),
+  });
   return (
     <Form change={submit} submit="Run">
       <Group align="start">
-        <ChoiceField label="Kind" data={KINDS} value={kind} onChange={setter('kind')} />
-        {kind !== 'script' && (
-          <ChoiceField label="Language" data={LANGUAGES} value={language} onChange={setter('language')} />
-        )}
-        <TextField label="Label" value={label} onChange={setter('label')} />
+        <ChoiceField label="Kind" data={KINDS} {...field('kind')} />
+        {kind !== 'script' && <ChoiceField label="Language" data={LANGUAGES} {...field('language')} />}
+        <TextField label="Label" {...field('label')} />
       </Group>
       {kind === 'exec' && (
-        <LongField
-          required
-          label="Program"
-          rows={14}
-          spellCheck={false}
-          styles={CODE_FONT}
-          value={code}
-          onChange={setter('code')}
-        />
+        <LongField required label="Program" rows={14} spellCheck={false} styles={CODE_FONT} {...field('code')} />
       )}
-      {kind === 'codegen' && <LongField required label="Task" rows={6} value={task} onChange={setter('task')} />}
+      {kind === 'codegen' && <LongField required label="Task" rows={6} {...field('task')} />}
       {kind === 'script' && (
         <Group align="end">
-          <TextField required label="Skill" value={skill} onChange={setter('skill')} />
-          <TextField required label="Script, a path in the skill" value={script} onChange={setter('script')} />
+          <TextField required label="Skill" {...field('skill')} />
+          <TextField required label="Script, a path in the skill" {...field('script')} />
         </Group>
       )}
-      <TextField
-        label="Skills"
-        description="Names, with commas between them"
-        value={skills}
-        onChange={setter('skills')}
-      />
-      <LongField label="Arguments" description="One on each line" value={args} onChange={setter('args')} />
+      <TextField label="Skills" description="Names, with commas between them" {...field('skills')} />
+      <LongField label="Arguments" description="One on each line" {...field('args')} />
       <LongField
         label="Variables"
         description="NAME=value, one on each line. The values are not shown again."
-        value={env}
-        onChange={setter('env')}
+        {...field('env')}
       />
       <Group align="end">
-        <TextField type="number" label="Time limit in seconds" min={1} value={seconds} onChange={setter('seconds')} />
-        <TextField type="number" label="Memory limit in MiB" min={1} value={memory} onChange={setter('memory')} />
+        <TextField type="number" label="Time limit in seconds" min={1} {...field('seconds')} />
+        <TextField type="number" label="Memory limit in MiB" min={1} {...field('memory')} />
         <FileButton multiple onChange={setFiles} inputProps={{ 'aria-label': 'Input files' }}>
           {(props) => <Button {...props}>Choose input files</Button>}
         </FileButton>

@@ -8,6 +8,9 @@ import { Note, Part } from '../shared/view.tsx';
 import type { ShownRequest } from './jobs.ts';
 import type { LiveJob } from './live-job.ts';
 
+/** Files that a job left out, of which each has a line. */
+const MOST_OMITTED = 10;
+
 /** The error of a job with its advice, and its value. */
 export function ResultPart(props: { result: JobResult | null; errorCode: string | null }): ReactElement | null {
   const { result, errorCode } = props;
@@ -28,9 +31,10 @@ export function ResultPart(props: { result: JobResult | null; errorCode: string 
           children={<CodeView code={JSON.stringify(value, null, 2)} language="json" label="Value" />}
         />
       )}
-      {omitted.map(({ path, reason }) => (
+      {omitted.slice(0, MOST_OMITTED).map(({ path, reason }) => (
         <Note key={path}>{`${path} is left out: ${reason}`}</Note>
       ))}
+      {omitted.length > MOST_OMITTED && <Note>{`${omitted.length - MOST_OMITTED} more files are left out.`}</Note>}
     </>
   );
 }
@@ -49,7 +53,8 @@ function linesOf({ error, diagnostics, contract }: JobResult): string[] {
   const place = error?.line === undefined ? '' : ` (line ${error.line})`;
   return [
     ...(error === undefined ? [] : [`${error.name}: ${error.message}${place}`]),
-    ...diagnostics.map(({ code, message }) => `${message} (${code})`),
+    // A failure of ours is the error and a diagnostic as well.
+    ...diagnostics.filter(({ code }) => code !== error?.name).map(({ code, message }) => `${message} (${code})`),
     ...(contract?.missing ?? []).map((name) => `${name} is missing`),
   ];
 }

@@ -1,3 +1,4 @@
+import type { KindForm } from '../../src/registry/kinds/kind-object.ts';
 import type { Problem } from '../../src/server/http/problem.ts';
 
 const BASE = '/api/v1';
@@ -57,6 +58,18 @@ export async function send(path: string, { method, body, headers = {} }: AskOpti
 export async function ask<Answer>(path: string, options: AskOptions = {}): Promise<Answer> {
   const answer = await send(path, options);
   return (answer.status === 204 ? undefined : await answer.json()) as Answer;
+}
+
+/** An object of the registry with the ETag that a change is based on. */
+export interface Tagged {
+  form: KindForm;
+  etag: string;
+}
+
+/** Reads an object of the registry. */
+export async function askTagged(path: string): Promise<Tagged> {
+  const answer = await send(path);
+  return { form: (await answer.json()) as KindForm, etag: answer.headers.get('etag') ?? '' };
 }
 
 async function problemIn(answer: Response): Promise<Partial<Problem>> {

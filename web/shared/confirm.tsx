@@ -1,7 +1,39 @@
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import type { ReactElement } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { Problem } from './view.tsx';
+
+interface DialogProps {
+  isOpen: boolean;
+  close: () => void;
+  title: string;
+  question: string;
+  /** Between the question and the buttons. */
+  children?: ReactNode;
+  error: Error | null;
+  /** The text of the button that confirms. */
+  label: string;
+  isPending: boolean;
+  confirm: () => void;
+}
+
+/** A dialog that asks before a change that cannot be undone, and shows the error if the change is refused. */
+export function ConfirmDialog(props: DialogProps): ReactElement {
+  const { isOpen, close, title, question, children, error, label, isPending, confirm } = props;
+  return (
+    <Modal opened={isOpen} onClose={close} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack>
+        <Text className="breaking">{question}</Text>
+        {children}
+        <Problem error={error} />
+        <Group justify="flex-end">
+          <Button onClick={close} data-autofocus children="Cancel" />
+          <Button variant="filled" color="red" loading={isPending} onClick={confirm} children={label} />
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
 
 interface ConfirmProps extends ButtonProps {
   label: string;
@@ -11,27 +43,19 @@ interface ConfirmProps extends ButtonProps {
   name?: string;
 }
 
-/** A button for a change that cannot be undone: a dialog asks first, and stays open with the error if the change is refused. */
+/** A button for a change, with its dialog. */
 export function ConfirmButton({ label, question, change, name, ...button }: ConfirmProps): ReactElement {
   const [isOpen, { open, close }] = useDisclosure();
-  const confirm = (): void => void change.mutateAsync().then(close, () => undefined);
+  const { mutateAsync, isPending, error, reset } = change;
   const ask = (): void => {
-    change.reset();
+    reset();
     open();
   };
+  const confirm = (): void => void mutateAsync().then(close, () => undefined);
   return (
     <>
       <Button color="red" variant="outline" {...button} aria-label={name} onClick={ask} children={label} />
-      <Modal opened={isOpen} onClose={close} title={label} closeButtonProps={{ 'aria-label': 'Close' }}>
-        <Stack>
-          <Text className="breaking">{question}</Text>
-          <Problem error={change.error} />
-          <Group justify="flex-end">
-            <Button onClick={close} data-autofocus children="Cancel" />
-            <Button variant="filled" color="red" loading={change.isPending} onClick={confirm} children={label} />
-          </Group>
-        </Stack>
-      </Modal>
+      <ConfirmDialog {...{ isOpen, close, title: label, question, error, label, isPending, confirm }} />
     </>
   );
 }

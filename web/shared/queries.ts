@@ -3,10 +3,12 @@ import {
   QueryCache,
   QueryClient,
   type UseMutationResult,
+  type UseQueryResult,
   useMutation,
+  useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { ApiError } from './api.ts';
+import { ApiError, ask } from './api.ts';
 
 /** Key of the user in the cache. */
 export const ME: readonly string[] = ['me'];
@@ -29,6 +31,11 @@ export function createQueries(): QueryClient {
     },
   });
   return client;
+}
+
+/** The answer of a path of the API, whose parts are its key in the cache. */
+export function useAnswer<Answer>(path: string): UseQueryResult<Answer> {
+  return useQuery({ queryKey: path.slice(1).split('/'), queryFn: () => ask<Answer>(path) });
 }
 
 /** A change, after which all lists and objects are read again. */

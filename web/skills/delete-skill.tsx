@@ -1,11 +1,11 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactElement, useState } from 'react';
 import type { ReferencedProblem } from '../../src/server/schemas/skills.ts';
 import { goTo } from '../shared/address.tsx';
 import { ApiError, ask } from '../shared/api.ts';
+import { ConfirmDialog } from '../shared/confirm.tsx';
 import { useChange } from '../shared/queries.ts';
-import { Problem } from '../shared/view.tsx';
 import { RemoveButton } from './references-part.tsx';
 import { useRemoval } from './references.ts';
 
@@ -41,31 +41,23 @@ export function DeleteSkill({ id, name }: { id: string; name: string }): ReactEl
   return (
     <>
       <Button color="red" variant="outline" onClick={askFirst} children="Delete" />
-      <Modal
-        opened={isOpen}
-        onClose={close}
+      <ConfirmDialog
+        isOpen={isOpen}
+        close={close}
         title={isUsed ? `${name} is in use` : `Delete ${name}?`}
-        closeButtonProps={{ 'aria-label': 'Close' }}
+        question={isUsed ? 'Ghosts refer to the skill. It can be deleted when none does.' : 'All versions are deleted.'}
+        error={removal.error ?? (isUsed ? null : remove.error)}
+        label={isUsed ? 'Remove all and delete' : 'Delete'}
+        isPending={remove.isPending}
+        confirm={() => start(removeAll())}
       >
-        <Stack>
-          <Text>
-            {isUsed ? 'Ghosts refer to the skill. It can be deleted when none does.' : 'All versions are deleted.'}
-          </Text>
-          {ghosts.map((ghost) => (
-            <Group key={ghost.id} justify="space-between" wrap="nowrap">
-              <Text className="breaking">{ghost.name}</Text>
-              <RemoveButton name={ghost.name} onClick={() => start(removeFrom(ghost.id))} />
-            </Group>
-          ))}
-          <Problem error={removal.error ?? (isUsed ? null : remove.error)} />
-          <Group justify="flex-end">
-            <Button onClick={close} data-autofocus children="Cancel" />
-            <Button variant="filled" color="red" loading={remove.isPending} onClick={() => start(removeAll())}>
-              {isUsed ? 'Remove all and delete' : 'Delete'}
-            </Button>
+        {ghosts.map((ghost) => (
+          <Group key={ghost.id} justify="space-between" wrap="nowrap">
+            <Text className="breaking">{ghost.name}</Text>
+            <RemoveButton name={ghost.name} onClick={() => start(removeFrom(ghost.id))} />
           </Group>
-        </Stack>
-      </Modal>
+        ))}
+      </ConfirmDialog>
     </>
   );
 }

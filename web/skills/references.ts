@@ -1,14 +1,11 @@
-import { useQuery, type UseMutationResult, type UseQueryResult } from '@tanstack/react-query';
+import type { UseMutationResult, UseQueryResult } from '@tanstack/react-query';
 import type { Referrer } from '../../src/registry/kinds/references.ts';
 import { ask } from '../shared/api.ts';
-import { useChange } from '../shared/queries.ts';
+import { useAnswer, useChange } from '../shared/queries.ts';
 
 /** The ghosts with a skill, their bots, and the teams of these. */
 export function useReferences(id: string): UseQueryResult<Referrer[]> {
-  return useQuery({
-    queryKey: ['skills', id, 'references'],
-    queryFn: () => ask<Referrer[]>(`/skills/${encodeURIComponent(id)}/references`),
-  });
+  return useAnswer(`/skills/${encodeURIComponent(id)}/references`);
 }
 
 /** Takes the skill from one ghost, or from all. */

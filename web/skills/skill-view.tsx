@@ -6,6 +6,7 @@ import { apiPath } from '../shared/api.ts';
 import { CodeView } from '../shared/code-view.tsx';
 import { LinkButton } from '../shared/fields.tsx';
 import { useMe } from '../shared/user.ts';
+import { canChange, usePlaces } from '../shared/users.ts';
 import { Loaded, View } from '../shared/view.tsx';
 import { shownText, useFiles } from './archive.ts';
 import { DeleteSkill } from './delete-skill.tsx';
@@ -29,14 +30,14 @@ export function SkillView({ id, part }: { id: string; part: string }): ReactElem
   );
 }
 
-function Skill(props: Omit<SkillPartProps, 'mayChange'> & { part: string; skill: KindForm }): ReactElement {
-  const { part, skill, ...rest } = props;
+function Skill(props: Omit<SkillPartProps, 'mayChange'> & { part: string; form: KindForm }): ReactElement {
+  const { part, form, ...rest } = props;
   const me = useMe();
-  const { name, namespace, labels } = skill.metadata;
-  const isPublic = labels.user_id === '0';
-  const mayChange = !me.readOnly && (isPublic ? me.role === 'admin' : labels.user_id === String(me.id));
-  const { description = '', version, author, tags = [] } = fieldsOf(skill);
-  const marks = [isPublic ? 'public' : namespace, version && `version ${version}`, author, ...tags].filter(Boolean);
+  const placeOf = usePlaces();
+  const { name, labels } = form.metadata;
+  const mayChange = canChange(me, form);
+  const { description = '', version, author, tags = [] } = fieldsOf(form);
+  const marks = [placeOf(form), version && `version ${version}`, author, ...tags].filter(Boolean);
   const given = { ...rest, mayChange };
   const actions = (
     <>
@@ -50,7 +51,7 @@ function Skill(props: Omit<SkillPartProps, 'mayChange'> & { part: string; skill:
       <Text className="breaking">{description}</Text>
       <Group gap={6}>
         {marks.map((text) => (
-          <Badge key={text} variant="default" maw="100%" children={text} />
+          <Badge key={text} maw="100%" children={text} />
         ))}
       </Group>
       <Tabs value={part} onChange={(to) => goTo(`/skills/${labels.id}/${to ?? ''}`)} keepMounted={false}>

@@ -1,33 +1,33 @@
-import { Badge, Group, SegmentedControl, Text } from '@mantine/core';
+import { Group, SegmentedControl } from '@mantine/core';
 import type { ReactElement } from 'react';
+import type { SkillScope } from '../../src/registry/skills/skill-versions.ts';
 import type { UnifiedSkill } from '../../src/server/schemas/kinds.ts';
-import { Link, useFilters } from '../shared/address.tsx';
-import { LinkButton, TextField } from '../shared/fields.tsx';
-import { type Column, Rows } from '../shared/rows.tsx';
+import { useFilters } from '../shared/address.tsx';
+import { LinkButton } from '../shared/fields.tsx';
+import { FormRows } from '../shared/form-rows.tsx';
+import { SearchField } from '../shared/search-field.tsx';
 import { useMe } from '../shared/user.ts';
 import { Loaded, Note, View } from '../shared/view.tsx';
-import { fieldsOf, MOST_LISTED, type Scope, useSkills } from './skills.ts';
+import { fieldsOf, MOST_LISTED, useSkills } from './skills.ts';
 
-const SCOPES = [
+const SCOPES: { value: SkillScope; label: string }[] = [
   { value: 'all', label: 'All' },
   { value: 'own', label: 'Mine' },
   { value: 'public', label: 'Public' },
 ];
-const COLUMNS: Column<UnifiedSkill>[] = [
-  { head: 'Name', cell: ({ metadata: { name, labels } }) => <Link to={`/skills/${labels.id}`}>{name}</Link> },
-  { head: 'Place', cell: ({ metadata, hidden }) => <Badge variant="default" children={placeOf(metadata, hidden)} /> },
-  {
-    head: 'Description',
-    wide: true,
-    cell: (skill) => <Text size="sm" lineClamp={3} children={fieldsOf(skill).description} />,
-  },
-];
+/** For those who read the skills of others, which they cannot load. */
+const SCOPES_OF_READERS: typeof SCOPES = [...SCOPES, { value: 'everyone', label: 'Everyone’s' }];
+
+/** Thousands of rows would hold the page for seconds. */
+const MOST_SHOWN = 200;
 
 /** The list of skills. */
 export function SkillsView(): ReactElement {
   const me = useMe();
   const [query, set] = useFilters();
-  const scope = (SCOPES.find(({ value }) => value === query.get('scope'))?.value ?? 'all') as Scope;
+  const scopes = me.role === 'member' ? SCOPES : SCOPES_OF_READERS;
+  const usual = me.role === 'viewer' ? 'everyone' : 'all';
+  const scope = scopes.find(({ value }) => value === query.get('scope'))?.value ?? usual;
   const words = (query.get('q') ?? '').toLowerCase().split(/\s+/);
   const skills = useSkills(scope);
   const isFound = (skill: UnifiedSkill): boolean => {
@@ -41,23 +41,13 @@ export function SkillsView(): ReactElement {
       actions={!me.readOnly && <LinkButton variant="filled" to="/skills/upload" children="Upload" />}
     >
       <Group gap="xs">
-        <SegmentedControl data={SCOPES} value={scope} onChange={(value) => set('scope', value)} aria-label="Scope" />
-        <TextField
-          placeholder="Search"
-          aria-label="Search"
-          value={query.get('q') ?? ''}
-          onChange={(text) => set('q', text)}
-        />
+        <SegmentedControl data={scopes} value={scope} onChange={(value) => set('scope', value)} aria-label="Scope" />
+        <SearchField />
       </Group>
       <Loaded query={skills}>
         {(all) => (
           <>
-            <Rows
-              items={all.filter(isFound)}
-              idOf={({ metadata }) => metadata.labels.id}
-              columns={COLUMNS}
-              none="No skills."
-            />
+            <FoundSkills skills={all.filter(isFound)} />
             {all.length >= MOST_LISTED && <Note>The first {all.length} skills are searched.</Note>}
           </>
         )}
@@ -66,7 +56,13 @@ export function SkillsView(): ReactElement {
   );
 }
 
-function placeOf({ labels, namespace }: UnifiedSkill['metadata'], isHidden: boolean): string {
-  if (labels.user_id !== '0') return namespace;
-  return isHidden ? 'public, hidden by yours' : 'public';
+function FoundSkills({ skills }: { skills: UnifiedSkill[] }): ReactElement {
+  return (
+    <>
+      <FormRows items={skills.slice(0, MOST_SHOWN)} base="/skills" none="No skills." />
+      {skills.length > MOST_SHOWN && (
+        <Note>{`The first ${MOST_SHOWN} of ${skills.length} are shown; a search finds the others.`}</Note>
+      )}
+    </>
+  );
 }

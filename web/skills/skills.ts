@@ -1,17 +1,14 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { SkillFields } from '../../src/contracts/skills/skill.ts';
 import type { KindForm } from '../../src/registry/kinds/kind-object.ts';
-import type { SkillVersion } from '../../src/registry/skills/skill-versions.ts';
+import type { SkillScope, SkillVersion } from '../../src/registry/skills/skill-versions.ts';
 import type { UnifiedSkill } from '../../src/server/schemas/kinds.ts';
-import { apiPath, ask, send } from '../shared/api.ts';
+import { apiPath, ask, askTagged, type Tagged } from '../shared/api.ts';
 
 /** Skills of an answer of the list. */
 const PAGE = 100;
 /** The service has no search for skills, so that the browser reads the list; it stops here. */
 export const MOST_LISTED = 2_000;
-
-/** The skills that a list shows. */
-export type Scope = 'own' | 'public' | 'all';
 
 /** A part of a skill's view. */
 export interface SkillPartProps {
@@ -28,8 +25,8 @@ export function fieldsOf({ spec }: Pick<KindForm, 'spec'>): SkillFields {
   return spec as SkillFields;
 }
 
-/** Own skills, then public ones. */
-export function useSkills(scope: Scope): UseQueryResult<UnifiedSkill[]> {
+/** Own skills, then public ones, then those of others. */
+export function useSkills(scope: SkillScope): UseQueryResult<UnifiedSkill[]> {
   return useQuery({
     queryKey: ['skills', 'list', scope],
     queryFn: async () => {
@@ -45,14 +42,8 @@ export function useSkills(scope: Scope): UseQueryResult<UnifiedSkill[]> {
 }
 
 /** A skill with the ETag of its present version. */
-export function useSkill(id: string): UseQueryResult<{ skill: KindForm; etag: string }> {
-  return useQuery({
-    queryKey: ['skills', id],
-    queryFn: async () => {
-      const answer = await send(`/skills/${encodeURIComponent(id)}`);
-      return { skill: (await answer.json()) as KindForm, etag: answer.headers.get('etag') ?? '' };
-    },
-  });
+export function useSkill(id: string): UseQueryResult<Tagged> {
+  return useQuery({ queryKey: ['skills', id], queryFn: () => askTagged(`/skills/${encodeURIComponent(id)}`) });
 }
 
 /** All versions of a skill, the present one first. */

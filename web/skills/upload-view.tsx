@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type DragEvent, type ReactElement, useState } from 'react';
 import type { UploadAnswer } from '../../src/server/schemas/skills.ts';
 import { goTo, useFilters } from '../shared/address.tsx';
-import { apiPath, ask } from '../shared/api.ts';
+import { apiPath, ask, askTagged } from '../shared/api.ts';
 import { CheckField, TextField } from '../shared/fields.tsx';
 import { useChange } from '../shared/queries.ts';
 import { useMe } from '../shared/user.ts';
@@ -21,34 +21,33 @@ export function UploadView(): ReactElement {
 function NextVersion({ id }: { id: string }): ReactElement {
   const base = useSkill(id);
   return (
-    <Loaded query={base}>
-      {({ skill, etag }) => <Upload title={`Next version of ${skill.metadata.name}`} base={{ id, etag }} />}
-    </Loaded>
+    <Loaded query={base}>{({ form }) => <Upload title={`Next version of ${form.metadata.name}`} base={id} />}</Loaded>
   );
 }
 
-/** A dry run first, and then the upload. */
-function Upload({ title, base }: { title: string; base?: { id: string; etag: string } }): ReactElement {
+/** A dry run first, and then the upload. The next version is based on the one that the dry run was compared with. */
+function Upload({ title, base }: { title: string; base?: string }): ReactElement {
   const me = useMe();
   const [file, setFile] = useState<File | null>(null);
   const [name, setName] = useState('');
   const [isPublic, setPublic] = useState(false);
-  const upload = async (given: File, dryRun: boolean): Promise<UploadAnswer> => {
+  const upload = async (given: File, dryRun: boolean, etag: string): Promise<UploadAnswer> => {
     const body = new FormData();
     if (name.trim() !== '') body.set('name', name.trim());
     body.set('file', given);
     const filters = { dryRun: dryRun ? 1 : '' };
     if (base === undefined)
       return await ask(apiPath(isPublic ? '/skills/public' : '/skills/upload', filters), { body });
-    return await ask(apiPath(`/skills/${base.id}`, filters), {
-      method: 'PUT',
-      body,
-      headers: { 'if-match': base.etag },
-    });
+    return await ask(apiPath(`/skills/${base}`, filters), { method: 'PUT', body, headers: { 'if-match': etag } });
   };
-  const check = useMutation({ mutationFn: (given: File) => upload(given, true) });
+  const check = useMutation({
+    mutationFn: async (given: File) => {
+      const etag = base === undefined ? '' : (await askTagged(`/skills/${base}`)).etag;
+      return { etag, answer: await upload(given, true, etag) };
+    },
+  });
   const store = useChange(
-    () => upload(file as File, false),
+    () => upload(file as File, false, check.data?.etag ?? ''),
     ({ skill }) => goTo(`/skills/${skill?.metadata.labels.id ?? ''}`),
   );
   const take = (given: File | null): void => {
@@ -77,12 +76,12 @@ function Upload({ title, base }: { title: string; base?: { id: string; etag: str
       {check.isPending && <Text role="status">The archive is checked …</Text>}
       {check.isSuccess && (
         <>
-          <UploadReport answer={check.data} />
+          <UploadReport answer={check.data.answer} />
           <Note>This was a dry run: nothing is stored yet.</Note>
         </>
       )}
       <Group>
-        {file !== null && !check.isSuccess && (
+        {file !== null && (!check.isSuccess || store.isError) && (
           <Button loading={check.isPending} onClick={() => take(file)} children="Check again" />
         )}
         {check.isSuccess && (

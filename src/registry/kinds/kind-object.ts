@@ -38,7 +38,8 @@ export interface KindForm {
   kind: KindRow['kind'];
   metadata: { name: string; namespace: string; labels: { id: string; user_id: string } };
   spec: unknown;
-  status?: { state: 'AVAILABLE'; fileSize: number; fileHash: string };
+  /** Of a skill. No request changes a skill that is `readOnly`: it belongs to the package. */
+  status?: { state: 'AVAILABLE'; fileSize: number; fileHash: string; readOnly: boolean };
 }
 
 /** The object of a row. */
@@ -61,9 +62,9 @@ export function kindObject<Kind extends keyof AllSpecs>(row: Selectable<KindRow>
 }
 
 /** The form of an object in answers. */
-export function kindForm({ id, userId, kind, namespace, name, spec, file }: KindObject): KindForm {
+export function kindForm({ id, userId, kind, namespace, name, spec, file, readOnly }: KindObject): KindForm {
   const metadata = { name, namespace, labels: { id: String(id), user_id: String(userId) } };
   const form: KindForm = { apiVersion: API_VERSION, kind, metadata, spec };
-  if (file !== undefined) form.status = { state: 'AVAILABLE', fileSize: file.bytes, fileHash: file.hash };
+  if (file !== undefined) form.status = { state: 'AVAILABLE', fileSize: file.bytes, fileHash: file.hash, readOnly };
   return form;
 }

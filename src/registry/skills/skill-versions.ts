@@ -20,22 +20,28 @@ export interface SkillVersion {
   files: SkillFile[];
 }
 
-/** The skills that a user may load, its own before public ones. An own skill hides a public one of the same slug. */
+/** Skills that a list shows: `all` are those that a user may load; `everyone` adds those of others that it may only read. */
+export type SkillScope = 'own' | 'public' | 'all' | 'everyone';
+
+/** The skills of a scope: own ones, public ones, those of others. An own skill hides a public one of the same slug. */
 export async function listUnified(
   db: Kysely<Tables>,
-  userId: number,
-  { skip, limit, scope = 'all' }: Pick<ListOptions, 'skip' | 'limit'> & { scope?: 'own' | 'public' | 'all' },
+  { userId, role }: Actor,
+  { skip, limit, scope = 'all' }: Pick<ListOptions, 'skip' | 'limit'> & { scope?: SkillScope },
 ): Promise<(KindObject<'Skill'> & { hidden: boolean })[]> {
+  const owners = { own: [userId], public: [PUBLIC], all: [PUBLIC, userId], everyone: [PUBLIC, userId] }[scope];
   const rows = await db
     .selectFrom('kinds')
     .leftJoin('kinds as own', (join) =>
-      join.onRef('own.slug', '=', 'kinds.slug').onRef('own.id', '!=', 'kinds.id').on('own.user_id', '=', userId),
+      join.onRef('own.slug', '=', 'kinds.slug').on('own.user_id', '=', userId).on('kinds.user_id', '=', PUBLIC),
     )
     .selectAll('kinds')
     .select('own.id as hidden_by')
     .where('kinds.kind', '=', 'Skill')
-    .where('kinds.user_id', 'in', scope === 'all' ? [PUBLIC, userId] : [scope === 'own' ? userId : PUBLIC])
-    .orderBy((eb) => eb.case().when('kinds.user_id', '=', PUBLIC).then(1).else(0).end())
+    .$if(scope !== 'everyone' || role === 'member', (query) => query.where('kinds.user_id', 'in', owners))
+    .orderBy((eb) =>
+      eb.case().when('kinds.user_id', '=', userId).then(0).when('kinds.user_id', '=', PUBLIC).then(1).else(2).end(),
+    )
     .orderBy('kinds.name')
     .orderBy('kinds.id')
     .limit(limit)

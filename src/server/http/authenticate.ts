@@ -11,8 +11,12 @@ declare module 'fastify' {
     viewer: Viewer | null;
   }
   interface FastifyContextConfig {
-    /** Who may call the route. @default 'user', which for other methods than GET and HEAD means one that may change something */
-    access?: 'anyone' | 'user' | 'any-user' | 'admin';
+    /**
+     * Who may call the route; `all-readers` are admins and viewers.
+     *
+     * @default 'user', which for other methods than GET and HEAD means one that may change something
+     */
+    access?: 'anyone' | 'user' | 'any-user' | 'all-readers' | 'admin';
   }
 }
 
@@ -31,6 +35,7 @@ export async function authenticate(request: FastifyRequest, { db }: Database, no
   }
   request.viewer = viewer;
   if (access === 'admin' && viewer.role !== 'admin') throw forbidden('only an admin may do this');
+  if (access === 'all-readers' && viewer.role === 'member') throw forbidden('only admins and viewers may do this');
   const isChange = request.method !== 'GET' && request.method !== 'HEAD';
   if (isChange && access !== 'any-user' && viewer.readOnly) throw forbidden('the token may only read');
 }

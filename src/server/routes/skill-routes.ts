@@ -77,14 +77,16 @@ export function addSkillRoutes(app: App, { database: { db }, now, incoming }: Ro
     '/skills/unified',
     {
       schema: {
-        ...{ tags, description: 'Own skills, then public ones. An own skill hides a public one of the same name.' },
-        querystring: z.strictObject({ ...page, scope: z.enum(['own', 'public', 'all']).optional() }),
+        tags,
+        description:
+          'Own skills, then public ones. An own skill hides a public one of the same name. The scope `everyone` adds the skills of other users, for those who may read them.',
+        querystring: z.strictObject({ ...page, scope: z.enum(['own', 'public', 'all', 'everyone']).optional() }),
         response: { 200: z.array(unifiedSchema), ...problems },
       },
     },
     async (request) => {
       const { skip = 0, limit = 50, scope = 'all' } = request.query;
-      const skills = await listUnified(db, viewerIn(request).userId, { skip, limit, scope });
+      const skills = await listUnified(db, viewerIn(request), { skip, limit, scope });
       return skills.map((skill) => ({ ...kindForm(skill), hidden: skill.hidden }));
     },
   );

@@ -82,7 +82,10 @@ export function addUserRoutes(app: App, { database: { db }, now }: RouteParts): 
 
   app.get(
     '/users',
-    { config: { access: 'admin' }, schema: { tags: ['users'], response: { 200: z.array(userSchema), ...problems } } },
+    {
+      config: { access: 'all-readers' },
+      schema: { tags: ['users'], response: { 200: z.array(userSchema), ...problems } },
+    },
     async (): Promise<User[]> => await listUsers(db),
   );
 

@@ -10,7 +10,16 @@ const fields = {
     labels: z.object({ id: z.string(), user_id: z.string() }),
   }),
   spec: z.record(z.string(), z.unknown()),
-  status: z.object({ state: z.literal('AVAILABLE'), fileSize: z.int(), fileHash: z.string() }).optional(),
+  status: z
+    .object({
+      state: z.literal('AVAILABLE'),
+      fileSize: z.int(),
+      fileHash: z.string(),
+      readOnly: z
+        .boolean()
+        .meta({ description: 'Whether the skill belongs to the package, and no request changes it.' }),
+    })
+    .optional(),
 };
 
 /** A skill, ghost, bot or team. */
