@@ -1,9 +1,7 @@
 import { EventEmitter, once } from 'node:events';
-import type { Selectable } from 'kysely';
 import type { JobResult } from '../contracts/jobs/result.ts';
-import type { JobRow } from '../registry/database/tables.ts';
 import { persistently } from './persistently.ts';
-import type { Attempt, JobRows } from './rows/job-rows.ts';
+import type { Attempt, JobRowAtEnd, JobRows } from './rows/job-rows.ts';
 import type { QueuedEnd } from './run-queued-job.ts';
 import type { JobLog } from './seams/job-log.ts';
 import { createTurns } from './seams/turns.ts';
@@ -19,7 +17,7 @@ export interface JobEnds {
   /** Whether the last event is written. */
   isSealed(id: string): Promise<boolean>;
   /** The row of a job at its end, or after a time. */
-  wait(id: string, ms: number, signal: AbortSignal): Promise<Selectable<JobRow> | undefined>;
+  wait(id: string, ms: number, signal: AbortSignal): Promise<JobRowAtEnd | undefined>;
 }
 
 /** Creates the ends of the jobs of one queue. */
@@ -48,9 +46,9 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
     seal,
     isSealed,
     async record({ id, attempt }, { result, errorCode }) {
-      const isFirst = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
-      ends.emit(id);
-      if (isFirst) await seal(id, result);
+      const row = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
+      ends.emit(id, row);
+      if (row !== undefined) await seal(id, result);
     },
     async tell(id, result) {
       ends.emit(id);
@@ -60,14 +58,12 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
       const left = new AbortController();
       const over = AbortSignal.any([AbortSignal.timeout(ms), signal, left.signal]);
       try {
-        for (;;) {
-          // Listen first: an end during the query is not missed.
-          const ended = once(ends, id, { signal: over }).catch(() => undefined);
-          // A row with its bodies is not held for the time of the job.
-          const state = (await rows.summary(id))?.state;
-          if (state === undefined || state === 'finished' || over.aborted) return await rows.get(id);
-          await ended;
-        }
+        // Listen first: an end during the query is not missed.
+        const ended = once(ends, id, { signal: over }).catch(() => []);
+        // A row with its bodies is not held for the time of the job.
+        const state = (await rows.summary(id))?.state;
+        const [row] = state === undefined || state === 'finished' ? [] : ((await ended) as [JobRowAtEnd?]);
+        return row ?? (await rows.get(id));
       } finally {
         left.abort();
       }

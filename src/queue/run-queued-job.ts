@@ -60,8 +60,7 @@ export async function runQueuedJob(
       }
       return await job.result;
     } finally {
-      await output.close();
-      await events.flush();
+      await Promise.all([output.close(), events.flush()]);
     }
   };
   try {
@@ -102,6 +101,8 @@ export function orchestratorJob(
   } as OrchestratorJob;
 }
 
+const STREAMS = ['stdout', 'stderr'] as const;
+
 /** The kept output of a job's last run, as two files. */
 interface JobOutput {
   /** A run begins: the output of the run before is dropped, as in the result. */
@@ -112,20 +113,26 @@ interface JobOutput {
 
 async function openOutput(files: JobFiles, id: string): Promise<JobOutput> {
   const handles = new Map<string, FileHandle>();
-  for (const stream of ['stdout', 'stderr']) handles.set(stream, await open(files.path(id, stream), 'w', 0o600));
+  const openEmpty = async (stream: string): Promise<void> => {
+    handles.set(stream, await open(files.path(id, stream), 'w', 0o600));
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all(Array.from(handles.values(), (handle) => handle.close()));
+  };
+  let isEmpty = true;
+  for (const stream of STREAMS) await openEmpty(stream);
   return {
     async begin() {
-      for (const [stream, handle] of handles) {
-        await handle.close();
-        handles.set(stream, await open(files.path(id, stream), 'w', 0o600));
-      }
+      if (isEmpty) return;
+      await close();
+      for (const stream of STREAMS) await openEmpty(stream);
+      isEmpty = true;
     },
     async write({ stream, bytes }) {
+      isEmpty = false;
       await handles.get(stream)?.writeFile(bytes);
     },
-    async close() {
-      for (const handle of handles.values()) await handle.close();
-    },
+    close,
   };
 }
 

@@ -181,6 +181,22 @@ describeDatabases('a queue', (make) => {
     }
   });
 
+  it('claims the next job if the first one is canceled during its claim', { timeout: 300_000 }, async () => {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { row: running } = await submit();
+      await started(running.id);
+      const [first, next] = [(await submit()).row, (await submit()).row];
+      jobs.running[0]?.end();
+      for (let turn = 0; turn < round % 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await queue.cancel(first, 'race');
+      // No event but the end of the first job leads to this claim.
+      await started(next.id);
+      jobs.running.find(({ id }) => id === next.id)?.end();
+      expect(['canceled', 'succeeded']).toContain((await ended(first.id))?.outcome);
+      expect(await ended(next.id)).toMatchObject({ outcome: 'succeeded', attempt: 1 });
+    }
+  });
+
   it('ends jobs of a dead process as lost, and goes on with those that waited', async () => {
     const { row: running } = await submit();
     await started(running.id);

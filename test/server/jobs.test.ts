@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type ServiceScene, startService, uploadForm } from '../fixtures/service.ts';
 import { skillArchive } from '../fixtures/registry/skill-archive.ts';
+import { until } from '../fixtures/until.ts';
 
 let scene: ServiceScene;
 beforeAll(async () => {
@@ -116,6 +117,51 @@ describe('a job over HTTP', () => {
     const put = { token, method: 'PUT', body: upload('two'), headers: { 'if-match': headers.get('etag') ?? '' } };
     await scene.call(`/skills/${json.skill.metadata.labels.id}`, put);
     expect((await script()).json.stdout.text).toBe('two\n');
+  });
+
+  it('that waits has the skills that its names meant at its submission, and fails without them', async () => {
+    const { token } = await scene.user('waiting');
+    const call: ServiceScene['call'] = (path, options) => scene.call(path, { token, ...options });
+    const prompted = (prompt: string): object => ({ name: 'tone', description: 'For all.', prompt });
+    await scene.call('/skills/public', { body: prompted('first public') });
+    const kept = (await call('/skills/upload', { body: uploadForm(skillArchive('kept', {}, { body: 'first own' })) }))
+      .json;
+    const gone = (await call('/skills/upload', { body: uploadForm(skillArchive('gone')) })).json;
+    const code = "setInterval(() => {}, 1_000); console.log('runs')";
+    const blocking = [1, 2].map(async () => (await call('/jobs', { body: { kind: 'exec', code } })).json.id as string);
+    const blockers = await Promise.all(blocking);
+    for (const id of blockers)
+      await until(async () => (await call(`/jobs/${id}`)).json.state === 'running', 'the first jobs');
+    const reads =
+      "for (const path of process.argv.slice(2)) console.log((await import('node:fs')).readFileSync(process.env.SKILLS_DIR + path + '/SKILL.md', 'utf8').split('---\\n')[2].trim())";
+    const submit = async (refs: string[], args: string[] = []): Promise<string> =>
+      (await call('/jobs', { body: { kind: 'exec', code: reads, skills: { refs }, args } })).json.id as string;
+    const present = await submit(['tone', 'kept'], ['/public/tone', '/custom/kept']);
+    const without = await submit(['gone']);
+    // An own skill would come first, and these versions are later.
+    await call('/skills/upload', { body: uploadForm(skillArchive('tone', {}, { body: 'own' })) });
+    const id = kept.skill.metadata.labels.id;
+    const next = {
+      method: 'PUT',
+      body: uploadForm(skillArchive('kept', {}, { body: 'second own' })),
+      headers: { 'if-match': '"1"' },
+    };
+    expect((await call(`/skills/${id}`, next)).status).toBe(200);
+    expect((await call(`/skills/${gone.skill.metadata.labels.id}`, { method: 'DELETE' })).status).toBe(204);
+    for (const blocker of blockers) await call(`/jobs/${blocker}/cancel`, { method: 'POST' });
+    const ended = async (job: string): Promise<Answer> => {
+      await until(async () => (await call(`/jobs/${job}`)).json.state === 'finished', 'the end of the job');
+      return await call(`/jobs/${job}/result`);
+    };
+    const { json } = await ended(present);
+    expect([json.outcome, json.skills.active, json.stdout.text]).toEqual([
+      'succeeded',
+      ['custom.kept', 'public.tone'],
+      'first public\nfirst own\n',
+    ]);
+    const { json: failed } = await ended(without);
+    expect([failed.outcome, failed.error.name]).toEqual(['failed', 'skills.reference-unknown']);
+    expect((await call(`/jobs/${without}`)).json.errorCode).toBe('skills.reference-unknown');
   });
 
   it('ends with our reason in its result if it cannot run, without a path of the host', async () => {

@@ -36,7 +36,10 @@ const MATRIX: Record<string, Row | string> = {
   'GET /tokens': PLAIN,
   'POST /tokens': PLAIN,
   'DELETE /tokens/{id}': ({ token }) => [`/tokens/${token}`, { method: 'DELETE' }],
-  'POST /jobs': PLAIN,
+  'POST /jobs': ({ team }) => [
+    '/jobs',
+    { body: { kind: 'codegen', task: 'A task.', dryRun: true, team: Number(team) } },
+  ],
   'GET /jobs': PLAIN,
   'GET /jobs/{id}': ({ job }) => [`/jobs/${job}`],
   'GET /jobs/{id}/result': ({ job }) => [`/jobs/${job}/result`],
@@ -92,6 +95,9 @@ const MATRIX: Record<string, Row | string> = {
     ]),
   ),
 };
+
+/** Operations whose body refers to the id: a missing one is a fault of the body. */
+const IN_BODY = ['POST /jobs'];
 
 let scene: ServiceScene;
 let theirs: Owned;
@@ -162,12 +168,24 @@ describe('the owner matrix', () => {
 
   it.for(Object.entries(MATRIX).flatMap(([name, row]) => (typeof row === 'string' ? [] : [[name, row] as const])))(
     '%s answers a member for an id of another user as for a missing one',
-    async ([, row]) => {
+    async ([name, row]) => {
       const answer = await answerTo(row, MISSING);
-      expect(answer).toMatchObject({ status: 404 });
+      expect(answer).toMatchObject({ status: IN_BODY.includes(name) ? 422 : 404 });
       expect(await answerTo(row, theirs)).toEqual(answer);
     },
   );
+
+  it.for(['/jobs', '/skills/invoke'])('POST %s answers a member for the name of such a team as well', async (path) => {
+    const named =
+      (team: string): Row =>
+      () => [
+        path,
+        { body: { ...(path === '/jobs' ? { kind: 'codegen', task: 'A task.' } : { skill_name: 'secret' }), team } },
+      ];
+    const answer = await answerTo(named('none'), MISSING);
+    expect(answer).toMatchObject({ status: path === '/jobs' ? 422 : 404 });
+    for (const team of ['mine', 'default/mine']) expect(await answerTo(named(team), theirs)).toEqual(answer);
+  });
 
   it('refuses members what is for admins and viewers', async () => {
     const rows = Object.keys(MATRIX).filter((name) => [ADMIN, ALL_READERS].includes(String(MATRIX[name])));

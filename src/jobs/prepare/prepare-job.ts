@@ -5,19 +5,11 @@ import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import type { RuntimeGlobals } from '../../contracts/jobs/globals.ts';
 import type { JobMatch } from '../../contracts/skills/matching.ts';
 import { DEFAULT_CONSUMER } from '../../contracts/jobs/job.ts';
-import {
-  DEFAULT_LANGUAGE,
-  type Language,
-  type LanguageDefinition,
-  programFileName,
-} from '../../contracts/jobs/language.ts';
+import type { Language } from '../../contracts/jobs/language.ts';
 import type { JobLimits } from '../../contracts/jobs/limits.ts';
 import type { JobKind } from '../../contracts/jobs/result.ts';
-import { quotedText } from '../../contracts/text/quoted-text.ts';
-import type { SkillTrees, SourceRow } from '../../contracts/skills/skill.ts';
-import { findLanguage, languageNames } from '../../languages/languages.ts';
-import { programLanguage } from '../../languages/program-language.ts';
-import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../../skills/index.ts';
+import type { SkillTrees } from '../../contracts/skills/skill.ts';
+import type { SkillsSubsystem } from '../../skills/index.ts';
 import { askedTools } from '../request/asked-tools.ts';
 import { checkDestinations } from '../request/check-destinations.ts';
 import { checkJobNetwork, type JobNetwork } from '../network/job-network.ts';
@@ -28,11 +20,11 @@ import { type CheckedRequest, checkRequest, invalid, selects } from '../request/
 import { withPromptTools } from './prompt-tools.ts';
 import { compileOutput, type OutputSchema } from '../request/output-schema.ts';
 import { prepareTools, unknownTools } from './prepare-tools.ts';
-import { listFitting } from '../../tools/agent/list-fitting.ts';
 import { matchJob, withoutLacking } from './matched-skills.ts';
 import { createDisclosureTools, type DisclosureTools } from '../../tools/agent/disclosure-tools.ts';
-import { requestedSkills, requireLoadable, requireSkills } from '../request/requested-skills.ts';
-import { findScript, type FoundScript } from './find-script.ts';
+import { requestedSkills, requireSkills } from '../request/requested-skills.ts';
+import { canCallTools, programName, requestProgram, requireCallable } from './job-program.ts';
+import { type PreparedSkills, prepareSkills } from './prepare-skills.ts';
 import { loadableSkills, loadSkillTools, skillCodeJob, withSkillTools } from './skill-tools.ts';
 import type { SkillCodeJob, SkillCodeSource } from '../request/skill-code-source.ts';
 import { constants } from 'node:fs';
@@ -121,13 +113,13 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const skills = prepareSkills(request, subsystem, [...tools.keys()]);
   disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
   const { language, script } = requestProgram(request, skills, subsystem);
-  requireCallable(tools, definitionOf(language));
+  requireCallable(tools, language);
   const valueSchema = await valueSchemaOf(request);
   const workspaceBytes = limits.workspaceMib * MIB;
   const inputs = await prepareInputFiles(request.files ?? [], limits);
   const destinations = inputs.files.map(({ destination }) => destination);
   checkDestinations(destinations, {
-    program: programName(request, definitionOf(language)),
+    program: programName(request, language),
     // A session may have files in its output folder from the start: they are from its own earlier runs.
     fillsOutput: request.kind === 'session',
   });
@@ -237,102 +229,11 @@ async function valueSchemaOf(request: CheckedRequest): Promise<OutputSchema | un
   return schema === undefined ? undefined : await compileOutput(schema, 'the value of outputs');
 }
 
-function programName(request: CheckedRequest, language: LanguageDefinition): string | undefined {
-  if (request.kind === 'script' || request.kind === 'session') return undefined;
-  return programFileName(language, request.kind === 'exec' ? request.fileName : undefined);
-}
-
-function requestLanguage(request: Exclude<CheckedRequest, { kind: 'script' }>): Language {
-  if (request.language !== undefined) return request.language;
-  if (request.kind !== 'exec') return DEFAULT_LANGUAGE;
-  const language = programLanguage(request.code, request.fileName);
-  if (language !== undefined) return language;
-  const named = request.fileName === undefined ? 'its first line' : `its file name ${JSON.stringify(request.fileName)}`;
-  throw invalid(`language is missing and ${named} names none of ${languageNames().join(', ')}`);
-}
-
-/** Language of a job's program; for a script also its place, in the first skill of the job. */
-function requestProgram(
-  request: CheckedRequest,
-  { refs, trees }: PreparedSkills,
-  subsystem: SkillsSubsystem | undefined,
-): { language: Language; script?: FoundScript['script'] } {
-  if (request.kind !== 'script') return { language: requestLanguage(request) };
-  const skill = subsystem?.skills.find(({ id }) => id === refs[0]);
-  const tree = trees.get(skill?.id ?? '');
-  if (skill === undefined || tree === undefined) throw invalid(`skill names no skill that was loaded, got ${refs[0]}`);
-  return findScript(skill, tree, request.script);
-}
-
-function definitionOf(language: Language): LanguageDefinition {
-  const definition = findLanguage(language);
-  if (definition === undefined) throw invalid(`there is no such language, got ${language}`);
-  return definition;
-}
-
-/** Whether the program of a job can call tools. Scripts do their own work. */
-function canCallTools(request: CheckedRequest): boolean {
-  if (request.kind !== 'exec' && request.kind !== 'codegen') return false;
-  return definitionOf(requestLanguage(request)).guide.tools !== undefined;
-}
-
-/** Refuses tools in a language that cannot call them, instead of ignoring them. */
-function requireCallable(tools: ReadonlyMap<string, OfferedTool>, { title, guide }: LanguageDefinition): void {
-  if (tools.size === 0 || guide.tools !== undefined) return;
-  throw invalid(`tools cannot be called from ${title}, got ${listFitting(Array.from(tools.keys(), quotedText))}`);
-}
-
 async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   const stdin = request.kind === 'script' ? undefined : request.stdin;
   if (typeof stdin === 'string') return Buffer.from(stdin);
   if (stdin === undefined || stdin instanceof Uint8Array) return stdin;
   return await readHostFile(stdin.source, maxBytes);
-}
-
-/** Skills of a job before it has a sandbox. */
-export type PreparedSkills = Pick<PreparedJob, 'trees' | 'active' | 'instructionSha256' | 'diagnostics'> & {
-  descriptor: RuntimeGlobals['SKILLS_DESCRIPTOR'];
-  refs: string[];
-  /** Sources pool after rendering. */
-  pool: SourceRow[];
-};
-
-const NO_SKILLS: PreparedSkills = {
-  descriptor: null,
-  trees: new Map(),
-  active: [],
-  instructionSha256: null,
-  diagnostics: [],
-  refs: [],
-  pool: [],
-};
-
-/** Resolves the job's skills with their imports. A reference that cannot be loaded fails the job: it would run without its rules. */
-export function prepareSkills(
-  request: CheckedRequest,
-  subsystem: SkillsSubsystem | undefined,
-  tools: readonly string[],
-): PreparedSkills {
-  const asked = request.skills ?? {};
-  const refs = requestedSkills(request);
-  if (refs.length === 0) return { ...NO_SKILLS, pool: asked.pool ?? [] };
-  if (subsystem === undefined)
-    throw invalid(`skills.refs cannot be loaded without skills, got ${refs.map(quotedText).join(', ')}`);
-  const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER, tools };
-  return runWithSkills(subsystem, () => {
-    const exported = exportRuntimeGlobals(subsystem, selection);
-    requireLoadable(exported.rows, selection.consumer, exported.diagnostics);
-    const block = request.kind === 'codegen' ? subsystem.buildSkillsInstructionBlock(selection) : undefined;
-    return {
-      descriptor: exported.descriptor,
-      trees: exported.trees,
-      refs: exported.refs,
-      active: exported.active,
-      instructionSha256: block?.sha256 ?? null,
-      pool: block?.pool ?? asked.pool ?? [],
-      diagnostics: block?.diagnostics ?? exported.diagnostics,
-    };
-  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type DeleteQueryBuilder, type DeleteResult, type Selectable, sql } from 'kysely';
+import { type DeleteQueryBuilder, type DeleteResult, type QueryCreator, type Selectable, sql } from 'kysely';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { Database } from '../../registry/database/database.ts';
@@ -26,6 +26,9 @@ export const SUMMARY_COLUMNS: readonly (keyof JobSummaryRow)[] = [
   ...(['rerun_of', 'created_at', 'started_at', 'finished_at', 'idempotency_key', 'request_hash'] as const),
 ];
 
+/** A row without the request. */
+export type JobRowAtEnd = JobSummaryRow & Pick<JobRow, 'result'>;
+
 /** One attempt of a job, which may change the row while it runs. */
 export type Attempt = Pick<JobRow, 'id' | 'attempt'>;
 
@@ -42,8 +45,8 @@ export interface JobRows {
   withKey(userId: number, key: string, requestHash: string): Promise<Selectable<JobRow> | undefined>;
   /** Claims the oldest job of the user with the fewest running jobs. */
   claim(): Promise<Selectable<JobRow> | undefined>;
-  /** Ends an attempt; false if it has ended already. */
-  finish(attempt: Attempt, result: JobResult, errorCode: string | null): Promise<boolean>;
+  /** Ends an attempt, and returns its row; undefined if it has ended already. */
+  finish(attempt: Attempt, result: JobResult, errorCode: string | null): Promise<JobRowAtEnd | undefined>;
   /** Ends a waiting job; false if it does not wait. */
   cancelWaiting(id: string, result: JobResult): Promise<boolean>;
   /** Jobs that a dead process ran. */
@@ -60,7 +63,7 @@ export interface JobRows {
 }
 
 /** @param maxWaiting most waiting jobs of all users */
-export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: () => number): JobRows {
+export function jobRows({ db, system, storedWords }: Database, maxWaiting: number, now: () => number): JobRows {
   const get: JobRows['get'] = (id) => db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst();
 
   const withKey: JobRows['withKey'] = async (userId, key, requestHash) => {
@@ -91,12 +94,12 @@ export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: 
       request: JSON.stringify(request),
     };
     const columns = Object.keys(values) as (keyof typeof values)[];
-    return await db.transaction().execute(async (open) => {
-      const row = await open
+    const insertion = (open: QueryCreator<Tables>) =>
+      open
         .insertInto('jobs')
         .columns([...columns, 'state', 'attempt'])
         .expression(
-          open
+          db
             .selectNoFrom([
               ...columns.map((name) => typed(values[name]).as(name)),
               sql<string>`'waiting'`.as('state'),
@@ -105,13 +108,24 @@ export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: 
             .where(sql`(select count(*) from jobs where state = 'waiting')`, '<', maxWaiting),
         )
         .onConflict((conflict) => conflict.columns(['user_id', 'idempotency_key']).doNothing())
-        .returningAll()
-        .executeTakeFirst();
-      const words = row === undefined ? [] : shownWords(job.id, request);
-      if (row !== undefined && words.length > 0) {
+        .returningAll();
+    const words = storedWords(shownWords(job.id, request)).as('words');
+    const wordsInsertion = (open: QueryCreator<Tables & { row: Pick<Selectable<JobRow>, 'seq'> }>) =>
+      open
+        .insertInto('job_words')
+        .columns(['rowid', 'words'])
+        .expression(open.selectFrom('row').select(['seq', words]));
+    if (system === 'postgres') {
+      // One round trip instead of four.
+      const both = db.with('row', insertion).with('written', wordsInsertion);
+      return await both.selectFrom('row').selectAll().executeTakeFirst();
+    }
+    return await db.transaction().execute(async (open) => {
+      const row = await insertion(open).executeTakeFirst();
+      if (row !== undefined) {
         await open
           .insertInto('job_words')
-          .values({ rowid: row.seq, words: storedWords(words) })
+          .values({ rowid: row.seq, words: storedWords(shownWords(job.id, request)) })
           .execute();
       }
       return row;
@@ -130,41 +144,40 @@ export function jobRows({ db, storedWords }: Database, maxWaiting: number, now: 
       throw new SkillcellError('quota.exceeded', `Cannot accept the job: ${maxWaiting} jobs wait already.`);
     },
     async claim() {
-      for (;;) {
-        const next = await db
-          .selectFrom('jobs')
-          .select('id')
-          .where('state', '=', 'waiting')
-          .orderBy((build) =>
-            build
-              .selectFrom('jobs as other')
-              .select((each) => each.fn.countAll<number>().as('count'))
-              .where('other.state', '=', 'running')
-              .whereRef('other.user_id', '=', 'jobs.user_id'),
-          )
-          .orderBy('seq')
-          .limit(1)
-          .executeTakeFirst();
-        if (next === undefined) return undefined;
-        const row = await db
-          .updateTable('jobs')
-          .set((build) => ({ state: 'running', started_at: now(), attempt: build('attempt', '+', 1) }))
-          .where('id', '=', next.id)
-          .where('state', '=', 'waiting')
-          .returningAll()
-          .executeTakeFirst();
-        if (row !== undefined) return row;
-      }
+      const next = db
+        .selectFrom('jobs')
+        .select('id')
+        .where('state', '=', 'waiting')
+        .orderBy((build) =>
+          build
+            .selectFrom('jobs as other')
+            .select((each) => each.fn.countAll<number>().as('count'))
+            .where('other.state', '=', 'running')
+            .whereRef('other.user_id', '=', 'jobs.user_id'),
+        )
+        .orderBy('seq')
+        .limit(1)
+        // Another connection may cancel the job at the same time: then the lock goes to the next one.
+        .$if(system === 'postgres', (query) => query.forUpdate());
+      return await db
+        .updateTable('jobs')
+        .set((build) => ({ state: 'running', started_at: now(), attempt: build('attempt', '+', 1) }))
+        .where('id', '=', next)
+        .where('state', '=', 'waiting')
+        .returningAll()
+        .executeTakeFirst();
     },
     async finish({ id, attempt }, result, errorCode) {
-      const { numUpdatedRows } = await db
+      const change = ended(result, now());
+      const row = await db
         .updateTable('jobs')
-        .set({ ...ended(result, now()), error_code: errorCode })
+        .set({ ...change, error_code: errorCode })
         .where('id', '=', id)
         .where('attempt', '=', attempt)
         .where('state', '=', 'running')
+        .returning(SUMMARY_COLUMNS)
         .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      return row === undefined ? undefined : { ...row, result: change.result };
     },
     async cancelWaiting(id, result) {
       const { numUpdatedRows } = await db

@@ -20,11 +20,14 @@ export function folderFiles(folder: string): JobFiles {
     isReady,
     async create(id, inputs) {
       if (!(await isReady())) throw stateLost();
-      const inside = path(id, 'in');
       await makeFolder(join(folder, id));
-      await makeFolder(inside);
-      for (const [number, input] of inputs.entries()) await writeInput(join(inside, String(number)), input);
-      for (const each of [inside, join(folder, id), folder]) syncFolder(each);
+      if (inputs.length > 0) {
+        const inside = path(id, 'in');
+        await makeFolder(inside);
+        for (const [number, input] of inputs.entries()) await writeInput(join(inside, String(number)), input);
+        syncFolder(inside);
+      }
+      for (const each of [join(folder, id), folder]) syncFolder(each);
     },
     async size(id, name) {
       try {

@@ -5,6 +5,8 @@ import type { Tables } from './tables.ts';
 /** The open database of a service. No other process has it open at the same time. */
 export interface Database extends AsyncDisposable {
   readonly db: Kysely<Tables>;
+  /** For the few statements that only one of them has. */
+  readonly system: 'sqlite' | 'postgres';
   /** Holds for rows of `job_words` in which each of the words begins a word. */
   hasWords(words: readonly string[]): Expression<SqlBool>;
   /** Words as the column `words` stores them. */

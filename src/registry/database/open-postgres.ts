@@ -51,6 +51,7 @@ export async function openPostgres(url: string): Promise<Database> {
   };
   const database: Database = {
     db,
+    system: 'postgres',
     isReady: () =>
       sql`select 1`.execute(db).then(
         () => true,

@@ -57,6 +57,7 @@ export async function openSqlite(folder: string): Promise<Database> {
   };
   const database: Database = {
     db,
+    system: 'sqlite',
     isReady,
     hasWords: (words) => sql`job_words match ${words.map((word) => `"${word}"*`).join(' ')}`,
     storedWords: (words) => sql`${words.join(' ')}`,

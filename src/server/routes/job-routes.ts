@@ -193,8 +193,10 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
     request.raw.socket.once('close', leave);
     const row = await queue.wait(id, seconds * 1_000, AbortSignal.any([gone.signal, ending]));
     request.raw.socket.off('close', leave);
-    if (row === undefined) throw notFound();
-    return row.state === 'finished' ? sendResult(reply, row) : reply.code(202).send(jobOf(row));
+    if (row?.state === 'finished') return sendResult(reply, row);
+    const job = await queue.rows.get(id);
+    if (job === undefined) throw notFound();
+    return reply.code(202).send(jobOf(job));
   }
 }
 
@@ -209,7 +211,7 @@ export function resultOf({ id, result }: Selectable<JobRow>): JobResult {
  *
  * @throws SkillcellError `job.not-finished`
  */
-function sendResult(reply: FastifyReply, { id, result }: Selectable<JobRow>): FastifyReply {
+function sendResult(reply: FastifyReply, { id, result }: Pick<JobRow, 'id' | 'result'>): FastifyReply {
   if (result === null) throw notFinished(id);
   return reply.code(200).type('application/json; charset=utf-8').send(result);
 }
