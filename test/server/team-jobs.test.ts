@@ -71,6 +71,13 @@ describeDatabases('a job of a team', (make) => {
     await upload('units', {}, { body: 'SI UNITS [[S:1]]', others: [source('units')] });
     await upload('maps', { imports: ['custom.units'] }, { body: 'MAPS [[S:1]]', others: [source('maps')] });
     await upload('ruler', { toolsets: ['tools:Tools'] }, { body: 'RULE', others: [toolset] });
+    await upload(
+      'yard',
+      { toolsets: ['tools:Tools'] },
+      { body: 'YARD', others: [{ ...toolset, name: 'yard/tools.mjs' }] },
+    );
+    const broken = { name: 'broken/tools.mjs', content: "throw new Error('no code today');" };
+    await upload('broken', { toolsets: ['tools:Tools'] }, { body: 'BROKEN', others: [broken] });
     await upload('bound', { bindShells: ['ClaudeCode'] }, { body: 'BOUND' });
     await upload('secret', {}, { body: 'SECRET' });
     teamId = await createTeam({ call }, 'report', ['units', 'maps', 'ruler', 'bound'], { shell: 'Chat' });
@@ -125,6 +132,48 @@ describeDatabases('a job of a team', (make) => {
     expect(choice?.system).not.toMatch(/custom\.(?:secret|bound|house)|public\./);
     expect(written?.system).toMatch(/RULE[^]*SI UNITS \[\[S:1\]\][^]*MAPS \[\[S:2\]\]/);
     expect(written?.messages[0]?.content).toContain('load_skill(');
+  });
+
+  it('has the tools of a skill that its program loads, from then on', async () => {
+    await createTeam({ call }, 'crafts', ['ruler', 'yard', 'broken', 'units']);
+    const program = programAnswer(
+      'javascript',
+      `import { tools } from 'skillcell';
+const told = (call) => call.catch(({ code, message }) => code + ': ' + message);
+export default [
+  await told(tools.length({ of: 'four' })),
+  await told(tools.load_skill({ skill_name: 'broken' })),
+  await Promise.all(['ruler', 'ruler'].map((skill_name) => told(tools.load_skill({ skill_name })))),
+  await told(tools.length({ of: 'four' })),
+  await told(tools.load_skill({ skill_name: 'yard' })),
+  await told(tools.load_skill({ skill_name: 'units' })),
+];`,
+    );
+    const { json } = await run({ team: 'crafts' }, ...choose([]), program);
+    expect([json.value, json.outcome]).toEqual([
+      [
+        'tool.not-allowed: The job does not have the tool "length".',
+        expect.stringMatching(/^tool.failed: Cannot load the code of custom.broken: [^]*no code today/),
+        ['RULE', 'The skill "ruler" is already active.'],
+        4,
+        'tool.failed: Cannot load custom.yard: another tool has the name of its tool length.',
+        'SI UNITS [[S:1]]',
+      ],
+      'succeeded',
+    ]);
+    expect(json.skills.active).toEqual(['custom.ruler', 'custom.units']);
+  });
+
+  it('has the tools of a skill that the model asks for before it writes the program', async () => {
+    const before = model.requests.length;
+    const program = programAnswer(
+      'javascript',
+      "import { tools } from 'skillcell';\nexport default await tools.length({ of: 'four' });",
+    );
+    const asks = '```skillcell-request\n{ "skills": ["ruler"] }\n```';
+    const { json } = await run({ team: 'crafts', select: false }, asks, program);
+    expect([json.value, json.outcome]).toEqual([4, 'succeeded']);
+    expect(JSON.stringify(model.requests[before + 1])).toMatch(/tool length[^]*RULE|RULE[^]*tool length/);
   });
 
   it('asks for the program at once if its selection is off, and knows the skills that it can load', async () => {

@@ -20,6 +20,7 @@ import { type CheckedRequest, checkRequest, invalid, selects } from '../request/
 import { withPromptTools } from './prompt-tools.ts';
 import { compileOutput, type OutputSchema } from '../request/output-schema.ts';
 import { prepareTools, unknownTools } from './prepare-tools.ts';
+import { laterTools } from './later-tools.ts';
 import { matchJob, withoutLacking } from './matched-skills.ts';
 import { createDisclosureTools, type DisclosureTools } from '../../tools/agent/disclosure-tools.ts';
 import { requestedSkills, requireSkills } from '../request/requested-skills.ts';
@@ -48,9 +49,9 @@ export interface PreparedJob {
   stdin: Uint8Array | undefined;
   /** Schema of the value of a codegen job; undefined if no value is required. */
   valueSchema: OutputSchema | undefined;
-  /** Tools of the job, by id. */
+  /** Tools of the job, by id. A job with `skillTools` gets those of skills that it loads later. */
   tools: ReadonlyMap<string, OfferedTool>;
-  /** The skills whose code may be called; undefined if there are none. */
+  /** The skills whose code may be called; undefined if there are none, and none can come. */
   skillCode: SkillCodeJob | undefined;
   /** Whether it has `load_skill` and all tools of its skills. */
   skillTools: boolean;
@@ -111,7 +112,15 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const own = checked.skills?.refs ?? [];
   const { request, match } = withoutLacking(matched, own, subsystem, [...tools.keys()]);
   const skills = prepareSkills(request, subsystem, [...tools.keys()]);
-  disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
+  const code = codeWhileRunning(skillCode, { jobId, request, disclosure, skillTools }, skills.trees);
+  const taken = hostTools.map(({ id }) => id);
+  disclosure?.begin({
+    ...{ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] },
+    bring:
+      skillTools && code !== undefined && options.skillCode !== undefined
+        ? laterTools(code, options.skillCode, { tools, taken })
+        : undefined,
+  });
   const { language, script } = requestProgram(request, skills, subsystem);
   requireCallable(tools, language);
   const valueSchema = await valueSchemaOf(request);
@@ -169,7 +178,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
     stdin,
     valueSchema,
     tools,
-    skillCode: skillCode && { ...skillCode, trees: skills.trees },
+    skillCode: code,
     skillTools,
     disclosure,
     network,
@@ -187,6 +196,17 @@ async function carriedSkills(
 ): Promise<SkillsSubsystem | undefined> {
   const { consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
   return await skills?.withWhole({ refs: requestedSkills(request), consumer, includeInternal, signal });
+}
+
+/** The code of a job with all tools of its skills is served also without any at first: it may load skills with code. */
+function codeWhileRunning(
+  skillCode: SkillCodeJob | undefined,
+  { jobId, request, disclosure, skillTools }: Pick<PreparedJob, 'jobId' | 'request' | 'disclosure' | 'skillTools'>,
+  trees: SkillTrees,
+): SkillCodeJob | undefined {
+  if (!skillTools || disclosure === undefined) return skillCode && { ...skillCode, trees };
+  const readTree: SkillCodeJob['readTree'] = (id) => disclosure.skills.skillTree(id);
+  return { jobId, request, skills: skillCode?.skills ?? [], trees, readTree };
 }
 
 function disclosureTools(

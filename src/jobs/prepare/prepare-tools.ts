@@ -15,7 +15,7 @@ export async function prepareTools(
   patterns: readonly string[],
   all: readonly Tool[],
   openEnded = false,
-): Promise<ReadonlyMap<string, OfferedTool>> {
+): Promise<Map<string, OfferedTool>> {
   const { tools, unknown } = selectTools(all, patterns);
   if (unknown !== undefined && !openEnded) {
     const { pattern, near } = unknown;

@@ -19,7 +19,8 @@ export function bringsCode(source: SkillSource | undefined): boolean {
   return source !== undefined && (source.subscribe !== undefined || source.known.skills.some(hasCode));
 }
 
-function hasCode({ fields: { toolsets, provider } }: Skill): boolean {
+/** Whether a skill brings code. */
+export function hasCode({ fields: { toolsets, provider } }: Skill): boolean {
   return toolsets !== undefined || provider !== undefined;
 }
 

@@ -91,6 +91,12 @@ export function createAgentRequests(job: PreparedJob): AgentRequests {
       else if (status === 'loaded') wanted.push(id);
     }
     if (wanted.length === 0) return undefined;
+    const brought = await disclosure.bring(wanted).catch((error: unknown) => {
+      if (!(error instanceof ToolError)) throw error;
+      answer.notes.push(error.message);
+    });
+    if (brought === undefined) return undefined;
+    for (const id of brought) answer.texts.push(...(await declare(job, id, answer.notes)));
     const { pool } = job.disclosure;
     const exported = exportRuntimeGlobals(subsystem, { ...who, refs: wanted, pool });
     const block = subsystem.buildSkillsInstructionBlock({ ...who, refs: wanted, pool });

@@ -43,7 +43,17 @@ export interface KnownSkills {
   pool: readonly SourceRow[];
   /** Ids of the job's tools: a skill that requires another one is not shown. */
   tools: readonly string[];
+  /** Gives the job the tools of skills that it loads, and returns their ids. Without it, it gets none. */
+  bring?: BringTools | undefined;
 }
+
+/**
+ * Adds the tools of skills to those of a job.
+ *
+ * @param ids full ids of skills that were fetched completely
+ * @throws ToolError
+ */
+export type BringTools = (skills: SkillsSubsystem, ids: readonly string[], signal?: AbortSignal) => Promise<string[]>;
 
 /** The tools by which a job finds and reads skills while it runs. */
 export interface DisclosureTools {
@@ -53,6 +63,8 @@ export interface DisclosureTools {
   /** Replaces the skills. */
   use(skills: SkillsSubsystem): void;
   begin(known: KnownSkills): void;
+  /** Gives the job the tools of skills, and returns the new ones. @throws ToolError */
+  bring(ids: readonly string[]): Promise<string[]>;
   /** Adds skills whose instructions the job got in another way, and replaces the sources pool. */
   join(active: readonly string[], pool: readonly SourceRow[]): void;
   /** Returns the skills, with the named ones complete. @throws ToolError if they cannot be fetched any more */
@@ -63,6 +75,8 @@ export interface DisclosureTools {
   idOf(ref: string): string;
   /** Message for a reference to no skill of this consumer. */
   unknown(ref: string): string;
+  /** The skills as they are now: those that were loaded since are complete. */
+  readonly skills: SkillsSubsystem;
   /** The sources pool, with the sources of the skills that were loaded since. */
   readonly pool: readonly SourceRow[];
   /** Full ids of the skills whose instructions were read, in order. */
@@ -82,6 +96,7 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
   let who: ConsumerOptions = { consumer, includeInternal };
   let active = new Set<string>();
   let pool: readonly SourceRow[] = [];
+  let bringTools: BringTools | undefined;
 
   const list = (): { id: string; name: string; brief: string; active: boolean }[] =>
     skills.visible(who).map(({ id, name, brief }) => ({ id, name, brief, active: active.has(id) }));
@@ -112,6 +127,12 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     }
   };
 
+  const bring = async (ids: readonly string[], signal?: AbortSignal): Promise<string[]> => {
+    const brought = (await bringTools?.(skills, ids, signal)) ?? [];
+    if (brought.length > 0) who = { ...who, tools: [...(who.tools ?? []), ...brought] };
+    return brought;
+  };
+
   /** Makes a skill active. The instructions are undefined if it is active already. */
   const activate = async (
     given: string,
@@ -119,12 +140,14 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
   ): Promise<{ skill: Skill; instructions: string | undefined }> => {
     const ref = shownSkillId(given, skills, who);
     await whole([ref], signal);
-    const found = skills.loadSkill(ref, { ...who, pool });
-    const { id } = found.row;
-    const skill = skills.skills.find((each) => each.id === id);
-    if (found.row.status !== 'loaded' || skill === undefined) throw unknownSkill(ref);
+    const [row] = skills.resolve([ref], who).rows;
+    const skill = skills.skills.find(({ id }) => id === row?.id);
+    if (row?.status !== 'loaded' || skill === undefined) throw unknownSkill(ref);
+    if (!active.has(skill.id)) await bring([skill.id], signal);
+    // Another call may have loaded it meanwhile.
     if (active.has(skill.id)) return { skill, instructions: undefined };
     active.add(skill.id);
+    const found = skills.loadSkill(ref, { ...who, pool });
     ({ pool } = found);
     return { skill, instructions: found.text };
   };
@@ -183,7 +206,9 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
       active = new Set(known.active);
       ({ pool } = known);
       who = { consumer, includeInternal, tools: known.tools };
+      bringTools = known.bring;
     },
+    bring: (ids) => bring(ids),
     join(ids, after) {
       for (const id of ids) active.add(id);
       pool = after;
@@ -192,6 +217,9 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     read: async (input) => (await read(input, {})) as { text: string; lines: number; more: boolean },
     idOf: (ref) => shownSkillId(ref, skills, who),
     unknown: (ref) => unknownSkill(ref).message,
+    get skills() {
+      return skills;
+    },
     get pool() {
       return pool;
     },
