@@ -79,6 +79,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/cli/commands/network-flags.test.ts',
   'test/egress/s3-through-worker.test.ts',
   'test/jobs/network/aws-secret-on-ceph.test.ts',
+  'test/server/job-network.test.ts',
   // Thousands of made-up cases.
   'test/egress/secrets/{find-form,washer}.test.ts',
   'test/tools/declarations/tool-stubs-properties.test.ts',

@@ -20,8 +20,8 @@ export interface WireJob {
 const MIB = 1024 * 1024;
 /** Bytes of files from which on they are parts of a form. */
 const FORM_BYTES = MIB;
-/** Fields that only a process can have, or that the service has not yet. */
-const REFUSED = ['jobId', 'network', 'packages', 'secrets', 'context'] as const;
+/** Fields that only a process can have. */
+const REFUSED = ['jobId', 'context'] as const;
 
 /**
  * Makes the request for a job, with the bytes of its files.

@@ -7,7 +7,9 @@ import { makeFolders } from '../durable/make-folders.ts';
 import type { JobStream, JobStreamOptions } from '../jobs/orchestrator.ts';
 import type { JobRequest } from '../jobs/request/job-schema.ts';
 import { syncPackageSkills } from '../registry/skills/sync-package-skills.ts';
-import { openUserSkills } from './user-skills.ts';
+import type { NetworkSettings } from '../jobs/network/network-settings.ts';
+import { checkNetwork } from './check-network.ts';
+import { openUserSkills, type UserSkills } from './user-skills.ts';
 import { openJobQueue, type JobQueueOptions } from '../queue/job-queue.ts';
 import type { StartJob } from '../queue/run-queued-job.ts';
 import { folderFiles } from '../queue/seams/folder-files.ts';
@@ -30,6 +32,8 @@ export interface ServiceOptions
   host: string;
   /** 0 for a free port. */
   port: number;
+  /** The network of the orchestrator; undefined without one. */
+  network?: NetworkSettings | undefined;
   /** Starts a job of the orchestrator, with the skills of its user or of its team. */
   start(job: JobRequest, options: JobStreamOptions): JobStream;
   logger: Logger;
@@ -70,7 +74,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       throw error;
     }
   };
-  const { resolve } = userSkills;
+  const resolve: UserSkills['resolve'] = async (job, userId) => {
+    checkNetwork(job, options.network);
+    return await userSkills.resolve(job, userId);
+  };
   const files = folderFiles(jobs);
   const log = folderLog(files);
   const incoming = incomingFiles(await emptyFolder(join(folder, 'incoming')));

@@ -199,9 +199,6 @@ describe('the fields of a job', () => {
     for (const fields of [
       { jobId: 'a' },
       { runner: 'local' },
-      { network: ['a.example'] },
-      { packages: { npm: ['a'] } },
-      { secrets: ['a'] },
       { context: {} },
       { tools: [{ id: 'a.b', description: 'A.', execute: () => Promise.resolve(1) }] },
       { skills: { includeInternal: true } },

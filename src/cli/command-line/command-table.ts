@@ -104,6 +104,7 @@ const SERVE: CommandSpecification = {
   notes: [
     'The first start writes the token of the first admin to DIR/admin-token.',
     'Flags of jobs hold for all jobs: they are what a job gets, and the most that it may ask for.',
+    'A job has no network unless it asks for one; --allow-host names the service itself.',
   ],
   load: async () => (await import('../commands/service/run-serve.ts')).runServe,
 };

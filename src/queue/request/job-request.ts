@@ -3,6 +3,7 @@ import type { CodegenOptions, ExecOptions, JobOptions, JobSkillsOptions } from '
 import { limitsSchema } from '../../contracts/jobs/limits-schema.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts';
 import { TEAM_SCHEMA, type TeamReference } from '../../registry/kinds/find-team.ts';
+import { MOST_PACKAGES } from '../../contracts/network/job-packages.ts';
 import { boundedList, boundedRecord } from './bounded.ts';
 import { shownPathFault } from '../../protocol/files/shown-path.ts';
 
@@ -10,7 +11,10 @@ import { shownPathFault } from '../../protocol/files/shown-path.ts';
 export type RequestContent = string | { base64: string; executable?: boolean };
 
 /** Fields of every kind of job. */
-interface CommonFields extends Pick<JobOptions, 'isolation' | 'env' | 'expect' | 'limits' | 'budget'> {
+interface CommonFields extends Pick<
+  JobOptions,
+  'isolation' | 'env' | 'expect' | 'limits' | 'budget' | 'network' | 'packages' | 'secrets'
+> {
   /** A name for people. */
   label?: string;
   /** Input files by their destination. */
@@ -47,6 +51,16 @@ const MOST_FILES = 1_000;
 const MOST_VARIABLES = 1_000;
 const BASE64 = /^[0-9a-zA-Z+/]*={0,2}$/;
 const names = boundedList(z.string().min(1).max(200), 1_000);
+
+const shortText = text.min(1).max(2_000);
+const networkRule = z.strictObject({
+  host: shortText,
+  port: z.int().min(1).max(65_535).optional(),
+  scheme: z.enum(['https', 'http']).optional(),
+  methods: boundedList(z.string().min(1).max(40), 40).optional(),
+  paths: boundedList(shortText, 100).optional(),
+});
+const packageList = boundedList(shortText, MOST_PACKAGES);
 
 /** The check of zod decodes the text, which takes its memory once more. */
 const base64 = z
@@ -87,6 +101,16 @@ const common = {
     })
     .optional(),
   tools: names.optional(),
+  network: boundedList(z.union([shortText, networkRule]), 100)
+    .optional()
+    .meta({ description: 'Places that the program may reach, within those of the service. By default none.' }),
+  packages: z
+    .strictObject({ npm: packageList.optional(), pypi: packageList.optional() })
+    .optional()
+    .meta({ description: 'Packages that are installed before the program, within those of the service.' }),
+  secrets: boundedList(z.string().min(1).max(200), 100)
+    .optional()
+    .meta({ description: 'Names of secrets of the service, never values. Requests to their hosts carry them.' }),
 };
 const args = boundedList(text, 10_000).optional();
 const stdin = content.optional();

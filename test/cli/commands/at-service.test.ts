@@ -71,7 +71,7 @@ describe('skillcell exec --server', () => {
     for (const flags of [
       ['--runner', 'local'],
       ['--mcp', 'none.json'],
-      ['--allow-host', 'a.example'],
+      ['--network', 'none.json'],
       ['--descriptor', 'none.json'],
       ['--frozen'],
     ]) {

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../fixtures/free-port.ts';
-import { BEST_FLAGS } from '../../fixtures/levels.ts';
+import { BEST_FLAGS, requireLevel } from '../../fixtures/levels.ts';
 import { runCli, spawnCli } from '../../fixtures/spawn-cli.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -134,6 +134,23 @@ describe('skillcell serve', () => {
     }
     await until(async () => (await call(`/jobs/${waiting}/result`)).status === 200, 'the waiting job');
     expect((await call(`/jobs/${waiting}/result`)).json).toMatchObject({ stdout: { text: 'after all\n' } });
+  });
+
+  it('gives jobs the network of its file, and no other', async (context) => {
+    requireLevel(context, 'namespace');
+    const file = join(folder, 'network.json');
+    writeFileSync(file, JSON.stringify({ allow: ['api.example.com'] }));
+    await serve('--network', file);
+    const code = "console.log('ran')";
+    expect((await call('/jobs', { kind: 'exec', code, network: ['api.example.com'] })).json).toMatchObject({
+      outcome: 'succeeded',
+      stdout: { text: 'ran\n' },
+    });
+    const { status, json } = await call('/jobs', { kind: 'exec', code, network: ['other.example'] });
+    expect([status, json['code']]).toEqual([403, 'network.not-allowed']);
+    writeFileSync(file, JSON.stringify({ allow: [] }));
+    const without = await runCli(['serve', '--state', folder, '--network', file, '--allow-host', 'a.example']);
+    expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('in `allow` of the file')]);
   });
 
   it('refuses a state that another service has, and a port that is taken', async () => {

@@ -26,7 +26,7 @@ export async function runExec(context: CommandContext): Promise<number> {
   const program = await readProgram(context, file);
   if (service !== undefined) {
     const { submitToService } = await import('../../job/submit-to-service.ts');
-    const job = { kind: 'exec' as const, ...options, ...program };
+    const job = { kind: 'exec' as const, ...options, ...network.job, ...program };
     const result = await submitToService(context, { service, job, live: json ? 'drop' : 'forward' });
     return await reportResult(context, result, options.output);
   }

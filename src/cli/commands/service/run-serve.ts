@@ -14,6 +14,7 @@ import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
 import { keepSmall } from '../../options/serving/keep-small.ts';
+import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { poolFromFlags } from '../../options/serving/pool-flag.ts';
 import { jobOptions } from '../../options/job-options.ts';
 import { followedSkills } from '../../options/skills/job-skills.ts';
@@ -39,17 +40,20 @@ export async function runServe(context: CommandContext): Promise<number> {
   const { runner = 'auto', isolation, limits = {}, tools = [] } = await jobOptions(context, true);
   const level = isolation === undefined ? {} : { isolation };
   const model = await modelFromFlags(context, 'optional');
+  using network = await networkFromFlags(context, true);
   await using followed = await followedSkills(context);
   await using mcp = await mcpToolsFromFlag(context);
   const runners = cliRunners(io);
   const concurrency = Math.max(2, availableParallelism());
   const { createOrchestrator } = await import('../../../jobs/create-orchestrator.ts');
   const { createLogger } = await import('../../../jobs/create-logger.ts');
+  const { networkSettings } = await import('../../../jobs/network/network-settings.ts');
   const { openService } = await import('../../../server/open-service.ts');
   const { consoleFolder } = await import('../../../server/console-folder.ts');
   const logger = createLogger();
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
+    ...network.host,
     // Jobs have the skills of their users. With skills of its own, the orchestrator has the tools of skills.
     skills: followed.skills,
     runners,
@@ -60,7 +64,10 @@ export async function runServe(context: CommandContext): Promise<number> {
     ...(model === undefined ? {} : { model }),
   });
   const { unknown } = selectTools(orchestrator.tools, toolPatterns(tools));
-  if (unknown !== undefined) throw usageError('--tool', 'the service has no such tool', unknown.pattern);
+  if (unknown !== undefined) {
+    const advice = 'A tool that a skill of a user brings needs no flag: a job names it in `tools`.';
+    throw usageError('--tool', 'the service has no such tool for all of its jobs', unknown.pattern, advice);
+  }
   const start = (job: JobRequest, options: JobStreamOptions): JobStream => {
     const ours = { runner, ...strongerOf(isolation, job.isolation), limits: { ...limits, ...job.limits } };
     const asked = job.tools ?? tools;
@@ -75,7 +82,12 @@ export async function runServe(context: CommandContext): Promise<number> {
     await output.note(`the service has no console: ${error.message}`);
     return undefined;
   });
-  const service = await openService({ ...flags, consoleFolder: pages, concurrency, start, logger });
+  const given = network.host.network;
+  const settings = given && networkSettings(given);
+  const service = await openService({
+    ...{ ...flags, consoleFolder: pages, concurrency, start, logger },
+    network: settings,
+  });
   const { url, adminToken } = service;
   await output.note(`skillcell serve listens at ${url}`);
   if (adminToken !== undefined) await output.note(`the token of the first admin is in ${adminToken}`);

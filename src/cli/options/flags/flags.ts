@@ -237,6 +237,12 @@ export const SERVICE_FLAGS: readonly FlagSpecification[] = [
   { name: 'keep-days', value: 'N', summary: 'days that a finished job is kept (default: 30)' },
   { name: 'max-waiting', value: 'N', summary: 'waiting jobs of all users; more are refused (default: 1000)' },
   ...SERVER_FLAGS.filter(({ name }) => SERVICE_JOB_FLAGS.includes(name) || name === 'pool'),
+  {
+    name: 'network',
+    value: 'FILE',
+    summary: 'hosts, packages and secrets as JSON, within which a job may ask for a network (default: none)',
+  },
+  ...NETWORK_FLAGS.filter(({ name }) => name === 'network-log'),
   ...MODEL_FLAGS,
   { ...JSON_FLAG, summary: 'print one JSON document at the start: { url, adminToken }' },
 ];

@@ -26,16 +26,17 @@ const HOST = /^[^\s/@?#]+$/;
  * Reads `--allow-host`, `--secret`, `--package`, `--network`, `--network-log`, `SKILLCELL_ALLOW_PRIVATE` and `SKILLCELL_UPSTREAM_PROXY`. The whole
  * network is checked, and the log is open. No message holds the value of a secret.
  *
+ * @param isOfFile whether the file of `--network` alone has the hosts: the `--allow-host` of `serve` names the service itself
  * @returns empty options without these flags
  * @throws SkillcellError `usage.invalid`, `file.unreadable`, or as for a job with this network
  */
-export async function networkFromFlags(context: CommandContext): Promise<CliNetwork> {
+export async function networkFromFlags(context: CommandContext, isOfFile = false): Promise<CliNetwork> {
   const { arguments: given, io } = context;
   const path = flagValue(given, 'network');
   const log = flagValue(given, 'network-log');
   const secrets = secretsFromFlags(flagValues(given, 'secret'), io);
   const { allow: ofFile, secrets: secretsOfFile = {}, packages: ofRegistries = {}, ...file } = await readFile(path, io);
-  const rules = flagValues(given, 'allow-host');
+  const rules = isOfFile ? [] : flagValues(given, 'allow-host');
   const packages = packagesFromFlags(flagValues(given, 'package'));
   const asked = KINDS.filter((kind) => rules.includes(registryRule(kind)) || ofRegistries[kind] !== undefined);
   const registries = asked.map(registryRule);
@@ -48,7 +49,9 @@ export async function networkFromFlags(context: CommandContext): Promise<CliNetw
       `--${useless}`,
       'no host is allowed, so there is no network',
       useless === 'secret' ? value.slice(0, value.indexOf('=')) : value,
-      'Allow hosts: `--allow-host RULE`, such as `--allow-host api.example.com`.',
+      isOfFile
+        ? 'Name hosts in `allow` of the file of --network.'
+        : 'Allow hosts: `--allow-host RULE`, such as `--allow-host api.example.com`.',
     );
   }
   const twice = Object.keys(secrets).find((name) => Object.hasOwn(secretsOfFile, name));

@@ -4,9 +4,7 @@ import { usageError } from '../../terminal/usage-error.ts';
 
 /** Flags about this machine, which a service decides on. */
 const OF_THIS_MACHINE =
-  'runner descriptor skills-root sources frozen lock mcp allow-host secret package network network-log replay record'.split(
-    ' ',
-  );
+  'runner descriptor skills-root sources frozen lock mcp secret network network-log replay record'.split(' ');
 
 /**
  * The service that `--server` names; undefined without the flag.
