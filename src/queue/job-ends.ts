@@ -1,5 +1,7 @@
 import { EventEmitter, once } from 'node:events';
+import type { Selectable } from 'kysely';
 import type { JobResult } from '../contracts/jobs/result.ts';
+import type { JobRow } from '../registry/database/tables.ts';
 import { persistently } from './persistently.ts';
 import type { Attempt, JobRowAtEnd, JobRows } from './rows/job-rows.ts';
 import type { QueuedEnd } from './run-queued-job.ts';
@@ -16,8 +18,8 @@ export interface JobEnds {
   seal(id: string, result: JobResult): Promise<void>;
   /** Whether the last event is written. */
   isSealed(id: string): Promise<boolean>;
-  /** The row of a job at its end, or after a time. */
-  wait(id: string, ms: number, signal: AbortSignal): Promise<JobRowAtEnd | undefined>;
+  /** The row of a job at its end, or after a time; with its request unless it ended meanwhile. */
+  wait(id: string, ms: number, signal: AbortSignal): Promise<JobRowAtEnd | Selectable<JobRow> | undefined>;
 }
 
 /** Creates the ends of the jobs of one queue. */

@@ -193,10 +193,9 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
     request.raw.socket.once('close', leave);
     const row = await queue.wait(id, seconds * 1_000, AbortSignal.any([gone.signal, ending]));
     request.raw.socket.off('close', leave);
-    if (row?.state === 'finished') return sendResult(reply, row);
-    const job = await queue.rows.get(id);
-    if (job === undefined) throw notFound();
-    return reply.code(202).send(jobOf(job));
+    if (row === undefined) throw notFound();
+    if (row.state === 'finished' || !('request' in row)) return sendResult(reply, row);
+    return reply.code(202).send(jobOf(row));
   }
 }
 
