@@ -25,16 +25,16 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/mcp/client/servers.test.ts',
   'test/backend/pdf/read-pdf.test.ts',
   'test/archives/read-alike.test.ts',
-  'test/ai/sandbox-session.test.ts',
+  'test/ai/{sandbox-session,session-of-tools}.test.ts',
   // The installation and set-up of a user, and the output of the examples.
   'test/e2e/{example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
   // All types of the library, which the compiler reads, and programs of this repository.
   'test/scripts/{build-runtime,closing-line-reporter,documented-options}.test.ts',
   // Every feature again, at each level, for another user or in another language.
-  'test/e2e/{added-language,evaluate-skill,integrity,parity,without-bubblewrap}.test.ts',
-  'test/cli/commands/{at-service,credential,eval,exec-language,mcp,repl-terminal,serve}.test.ts',
+  'test/e2e/{added-language,codegen,evaluate-skill,integrity,parity,without-bubblewrap}.test.ts',
+  'test/cli/commands/{at-service,credential,eval,exec-language,mcp,pack-unpack,repl-terminal,serve}.test.ts',
   'test/jobs/session/javascript-session.test.ts',
-  'test/jobs/{run-script-tool,prepare/matched-skills,skill-code/skill-code}.test.ts',
+  'test/jobs/{run-script-tool,events/events,prepare/matched-skills,run/surroundings,run/tool-calls,skill-code/provider,skill-code/skill-code}.test.ts',
   'test/ai/network.test.ts',
   'test/runtime/languages/script-requirements.test.ts',
   'test/sandboxes/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',

@@ -16,7 +16,7 @@ interface Amount {
 }
 
 const GROUPS: readonly TestGroup[] = [
-  { needs: [], quick: { tests: 7_180, minutes: 3 }, all: { tests: 8_700, minutes: 9 } },
+  { needs: [], quick: { tests: 7_080, minutes: 3 }, all: { tests: 8_700, minutes: 9 } },
   { needs: ['python'], quick: { tests: 75, minutes: 0.25 }, all: { tests: 330, minutes: 3 } },
   { needs: ['bubblewrap'], quick: { tests: 40, minutes: 0.25 }, all: { tests: 445, minutes: 4.5 } },
   { needs: ['bubblewrap', 'python'], quick: { tests: 10, minutes: 0 }, all: { tests: 255, minutes: 2.5 } },

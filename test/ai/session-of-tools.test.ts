@@ -6,7 +6,7 @@ import type { RunOutput, SandboxTools } from '../../src/ai/sandbox-tools.ts';
 import type { SandboxToolsOptions } from '../../src/ai/sandbox-tools-options.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { until } from '../fixtures/until.ts';
 import { toolCallingModel, type ModelStep } from '../fixtures/tool-calling-model.ts';
@@ -53,7 +53,7 @@ const next = tool({
   execute: async (_, { toolCallId }) => toolCallId,
 });
 
-describe.each(EVERY_LEVEL)('programs in one session at level %s', (isolation) => {
+describe.each(ALL_LEVELS)('programs in one session at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
   it('find earlier definitions, and call the tools of the call that runs them', async () => {

@@ -15,7 +15,7 @@ import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
-import { LEVELS, requireLevel, SHARED_LEVELS } from '../fixtures/levels.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import {
   startModelStandIn,
   type ModelStandIn,
@@ -28,7 +28,7 @@ const KEY = 'sk-canary-5e2f71c09d';
 const skills = loadSkillsSubsystem({ builtinRoot: fileURLToPath(new URL('../../skills', import.meta.url)) });
 const block = (code: string, tag = 'javascript'): string => `Here it is.\n\n\`\`\`${tag}\n${code}\n\`\`\`\n`;
 
-describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
+describe.each(LEVELS)('codegen at level %s', (isolation) => {
   let model: ModelStandIn;
   let log: string;
   beforeEach((context) => {

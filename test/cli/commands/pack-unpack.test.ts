@@ -23,7 +23,6 @@ import { rawZip } from '../../fixtures/archives/raw-zip.ts';
 import { describeWith, MISSING_STRACE } from '../../fixtures/describe-with.ts';
 import { type MainRun, runMain, startMain } from '../../fixtures/run-main.ts';
 import { runCli } from '../../fixtures/spawn-cli.ts';
-import { IS_SAMPLE } from '../../fixtures/share.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -344,7 +343,6 @@ describeWith('a run that is killed', MISSING_STRACE, () => {
         expect(await skillcell(...argv), at).toMatchObject({ code: 0 });
         expect(readdirSync(cwd).toSorted(), at).toEqual([goal, 'units', 'units.skill'].toSorted());
         removeTree(join(cwd, goal));
-        if (IS_SAMPLE) break;
       }
       expect(killed, calls).toBeGreaterThan(0);
       removeTree(join(cwd, goal));

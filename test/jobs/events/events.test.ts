@@ -3,7 +3,7 @@ import type { JobEvent } from '../../../src/contracts/jobs/events.ts';
 import { createEventStream } from '../../../src/jobs/events/event-stream.ts';
 import { createOutputEvents } from '../../../src/jobs/events/output-events.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
-import { SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -20,7 +20,7 @@ const FLOOD = `import { writeSync } from 'node:fs';
   const block = Buffer.alloc(1024 * 1024, 'x');
   for (let count = 0; count < 40; count += 1) for (let at = 0; at < block.length; ) try { at += writeSync(1, block, at); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
 
-describe.each(SHARED_LEVELS)('the events of a job at level %s', (isolation) => {
+describe.each(LEVELS)('the events of a job at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   it('arrive in order, end with the result, and name the job', async () => {

@@ -7,8 +7,7 @@ import type { ExecOptions } from '../../../src/contracts/jobs/job.ts';
 import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
-import { ALL_LEVELS, EVERY_LEVEL, type EachLevel, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
-import { share } from '../../fixtures/share.ts';
+import { ALL_LEVELS, type EachLevel, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
 import { toolList } from '../../fixtures/tool-list.ts';
 import { programAnswer, scriptedModel } from '../../fixtures/scripted-model.ts';
 
@@ -269,7 +268,7 @@ for thread in threads: thread.join()
 return [all(rows[n] == list(range(20)) for n in range(8)), [row["n"] for row in tasks] == list(range(50)), tasks[7]["data"] == b"\\x07"]`,
 };
 
-describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
+describe.each(ALL_LEVELS)('calls of tools at level %s', (isolation) => {
   const { exec, python } = jobsAt(isolation);
   let javascriptJob: Promise<JobResult> | undefined;
   let pythonJob: Promise<JobResult> | undefined;
@@ -650,7 +649,7 @@ ${ending}`;
   });
 });
 
-describe.each(share([], ALL_LEVELS))('many calls of tools at level %s', (isolation) => {
+describe.each(ALL_LEVELS)('many calls of tools at level %s', (isolation) => {
   const { exec, python } = jobsAt(isolation);
 
   it('32 concurrent calls with a mebibyte each come back complete', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
-import { SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { skillLibrary } from '../../fixtures/skill-library.ts';
 
 const MERMAID = `---
@@ -176,7 +176,7 @@ afterAll(async () => {
   library[Symbol.dispose]();
 });
 
-describe.each(SHARED_LEVELS)('a provider of a skill at level %s', (isolation) => {
+describe.each(LEVELS)('a provider of a skill at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   it('in Python makes the tools that the skill declares, with their config', async (context) => {

