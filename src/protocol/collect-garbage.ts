@@ -8,7 +8,7 @@ let collect: Collect | undefined;
 /**
  * Collects the garbage of this thread soon. Without it, V8 keeps tens of MiB of large buffers and texts that nothing refers to.
  *
- * @param kind `minor` for what was dropped soon after it was made, in a few milliseconds
+ * @param kind `minor` collects young objects alone, in a few milliseconds
  */
 export async function collectGarbage(kind: Kind = 'major'): Promise<void> {
   collect ??= exposed();

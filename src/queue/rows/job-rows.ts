@@ -109,12 +109,12 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
         )
         .onConflict((conflict) => conflict.columns(['user_id', 'idempotency_key']).doNothing())
         .returningAll();
-    const words = storedWords(shownWords(job.id, request)).as('words');
+    const words = storedWords(shownWords(job.id, request));
     const wordsInsertion = (open: QueryCreator<Tables & { row: Pick<Selectable<JobRow>, 'seq'> }>) =>
       open
         .insertInto('job_words')
         .columns(['rowid', 'words'])
-        .expression(open.selectFrom('row').select(['seq', words]));
+        .expression(open.selectFrom('row').select(['seq', words.as('words')]));
     if (system === 'postgres') {
       // One round trip instead of four.
       const both = db.with('row', insertion).with('written', wordsInsertion);
@@ -123,10 +123,7 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
     return await db.transaction().execute(async (open) => {
       const row = await insertion(open).executeTakeFirst();
       if (row !== undefined) {
-        await open
-          .insertInto('job_words')
-          .values({ rowid: row.seq, words: storedWords(shownWords(job.id, request)) })
-          .execute();
+        await open.insertInto('job_words').values({ rowid: row.seq, words }).execute();
       }
       return row;
     });
