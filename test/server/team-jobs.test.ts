@@ -76,6 +76,10 @@ describeDatabases('a job of a team', (make) => {
       { toolsets: ['tools:Tools'] },
       { body: 'YARD', others: [{ ...toolset, name: 'yard/tools.mjs' }] },
     );
+    for (const name of ['beam', 'plank']) {
+      const others = [{ name: `${name}/tools.mjs`, content: toolset.content.replace("'length'", `'${name}'`) }];
+      await upload(name, { toolsets: ['tools:Tools'], imports: ['custom.ruler'] }, { body: name, others });
+    }
     const broken = { name: 'broken/tools.mjs', content: "throw new Error('no code today');" };
     await upload('broken', { toolsets: ['tools:Tools'] }, { body: 'BROKEN', others: [broken] });
     await upload('bound', { bindShells: ['ClaudeCode'] }, { body: 'BOUND' });
@@ -162,6 +166,18 @@ export default [
       'succeeded',
     ]);
     expect(json.skills.active).toEqual(['custom.ruler', 'custom.units']);
+  });
+
+  it('has the tools of two skills with the same import that its program loads at once', async () => {
+    await createTeam({ call }, 'joiners', ['beam', 'plank', 'ruler']);
+    const program = programAnswer(
+      'javascript',
+      `import { tools } from 'skillcell';
+await Promise.all(['beam', 'plank'].map((skill_name) => tools.load_skill({ skill_name })));
+export default await Promise.all(['beam', 'plank', 'length'].map((name) => tools[name]({ of: 'four' })));`,
+    );
+    const { json } = await run({ team: 'joiners' }, ...choose([]), program);
+    expect([json.value, json.outcome, json.stderr.text]).toEqual([[4, 4, 4], 'succeeded', '']);
   });
 
   it('has the tools of a skill that the model asks for before it writes the program', async () => {

@@ -1,3 +1,4 @@
+import { createLimiter } from '../../protocol/limiter.ts';
 import type { BringTools } from '../../tools/agent/disclosure-tools.ts';
 import { offerTool, type OfferedTool } from '../../tools/define/offered-tool.ts';
 import { ToolError } from '../../tools/define/tool-errors.ts';
@@ -21,7 +22,9 @@ export function laterTools(
 ): BringTools {
   const { consumer = DEFAULT_CONSUMER, includeInternal } = job.request.skills ?? {};
   const known = new Set(job.skills.map(({ id }) => id));
-  return async (skills, ids, signal = new AbortController().signal) => {
+  // Calls at the same time may load skills with the same imports: the second finds what the first has added.
+  const oneAtATime = createLimiter({ room: 1 });
+  const bring: BringTools = async (skills, ids, signal = new AbortController().signal) => {
     const { skills: closure } = skills.importSkillset(ids, { consumer, includeInternal });
     const added = closure.filter((skill) => hasCode(skill) && !known.has(skill.id));
     if (added.length === 0) return [];
@@ -32,8 +35,6 @@ export function laterTools(
       .catch((cause: unknown) => {
         throw SkillcellError.isInstance(cause) ? new ToolError(cause.message, { cause }) : cause;
       });
-    // Calls at the same time may have loaded one of the skills, or another one with such a tool.
-    if (added.some(({ id }) => known.has(id))) return [];
     const twice = offered.find(({ tool: { id } }) => tools.has(id) || taken.includes(id));
     if (twice !== undefined) {
       throw new ToolError(`Cannot load ${ids.join(', ')}: another tool has the name of its tool ${twice.tool.id}.`);
@@ -42,4 +43,5 @@ export function laterTools(
     for (const { id } of added) known.add(id);
     return offered.map(({ tool: { id } }) => id);
   };
+  return (...call) => oneAtATime.run(() => bring(...call));
 }

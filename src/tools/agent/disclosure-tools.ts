@@ -1,3 +1,4 @@
+import { createLimiter } from '../../protocol/limiter.ts';
 import * as z from 'zod/mini';
 import { ToolError } from '../define/tool-errors.ts';
 import type { Tool, ToolContext } from '../define/tool.ts';
@@ -113,8 +114,9 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     });
   };
 
-  /** Fetches skills of a library that were not fetched before. */
-  const whole = async (refs: readonly string[], signal?: AbortSignal): Promise<SkillsSubsystem> => {
+  /** Calls at the same time would each add to the skills as they were before. */
+  const oneFetch = createLimiter({ room: 1 });
+  const fetchWhole = async (refs: readonly string[], signal?: AbortSignal): Promise<SkillsSubsystem> => {
     try {
       return (skills = await skills.withWhole({ ...who, refs, signal }));
     } catch (error) {
@@ -126,6 +128,9 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
       });
     }
   };
+  /** Fetches skills of a library that were not fetched before. */
+  const whole = (refs: readonly string[], signal?: AbortSignal): Promise<SkillsSubsystem> =>
+    oneFetch.run(() => fetchWhole(refs, signal));
 
   const bring = async (ids: readonly string[], signal?: AbortSignal): Promise<string[]> => {
     const brought = (await bringTools?.(skills, ids, signal)) ?? [];
