@@ -54,6 +54,7 @@ const USERS = 3;
 const NEVER_MS = 120_000;
 /** Jobs of a run without kills. */
 const CALM_ORDERS = 40;
+const KEPT_SKILLS = 3;
 /** After this many violations the run ends. */
 const ENOUGH = 20;
 
@@ -162,8 +163,10 @@ export async function runServiceChaos(options: ServiceChaosOptions): Promise<Ser
   }
 
   await awaitReady(host);
-  // Without kills there would be no load.
-  if (kills === 0) while (history.orders.length < CALM_ORDERS) await pause(50);
+  // Without kills there would be no load, and a few quick kills may leave no time for a skill.
+  const keptSkills = (): number =>
+    history.skills.filter(({ sure, removed }) => sure.size > 0 && removed === 'no').length;
+  while ((kills === 0 && history.orders.length < CALM_ORDERS) || keptSkills() < KEPT_SKILLS) await pause(50);
   await load.stop();
   await awaitAllEnded(place, history.blame);
   await awaitSweep();
