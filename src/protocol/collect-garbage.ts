@@ -1,18 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-type Kind = 'major' | 'minor';
-type Collect = (options: { type: Kind; execution: 'async' }) => Promise<void>;
+type Collect = (options: { execution: 'async' }) => Promise<void>;
 let collect: Collect | undefined;
 
-/**
- * Collects the garbage of this thread soon. Without it, V8 keeps tens of MiB of large buffers and texts that nothing refers to.
- *
- * @param kind `minor` collects young objects alone, in a few milliseconds
- */
-export async function collectGarbage(kind: Kind = 'major'): Promise<void> {
+/** Collects the garbage of this thread soon. Without it, V8 keeps tens of MiB of large buffers and texts that nothing refers to. */
+export async function collectGarbage(): Promise<void> {
   collect ??= exposed();
-  await collect({ type: kind, execution: 'async' });
+  await collect({ execution: 'async' });
 }
 
 /** Contexts that are made after the flag have the function; the flag changes nothing else. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { diskFault } from './disk-fault.ts';
 import type { JobFiles } from './job-files.ts';
 import type { JobLog } from './job-log.ts';
-import { endsAt, lastEvent, partsAfter } from './read-log.ts';
+import { endsAt, lastEvent, partsAfter, PIECE_BYTES } from './read-log.ts';
 import { createTurns } from './turns.ts';
 
 const FILE = 'events.jsonl';
@@ -20,6 +20,7 @@ export function folderLog(files: Pick<JobFiles, 'path'>): JobLog {
       changes.emit(id);
     },
     async *read(id, after, signal) {
+      const place = Buffer.allocUnsafeSlow(PIECE_BYTES);
       let at = after;
       let file: FileHandle | undefined;
       try {
@@ -31,7 +32,7 @@ export function folderLog(files: Pick<JobFiles, 'path'>): JobLog {
           changed.catch(() => undefined);
           try {
             file ??= await openIfThere(files.path(id, FILE), 'r');
-            for await (const parts of file === undefined ? [] : partsAfter(file, at)) {
+            for await (const parts of file === undefined ? [] : partsAfter(file, at, place)) {
               yield parts;
               at = parts.at(-1)?.id ?? at;
             }

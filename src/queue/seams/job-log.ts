@@ -9,7 +9,10 @@ export interface LoggedEvent {
 export interface LogPart {
   /** Id of the event. */
   id: number;
-  /** Bytes of one JSON object, without a line end. The first part of an event has all of its first 32 KiB. */
+  /**
+   * Bytes of one JSON object, without a line end. The first part of an event has all of its first 32 KiB. The next parts of the reader
+   * take their place.
+   */
   bytes: Buffer;
   isFirst: boolean;
   isLast: boolean;

@@ -3,13 +3,17 @@ import type { LoggedEvent, LogPart } from './job-log.ts';
 
 const LINE_END = 10;
 /** Bytes that a reader takes at once. An event may be longer. */
-const PIECE_BYTES: number = 32 * 1024;
+export const PIECE_BYTES: number = 32 * 1024;
 
-/** The whole events of a file after an offset, in pieces of at most 32 KiB. An event without its line end is not there yet. */
-export async function* partsAfter(file: FileHandle, after: number): AsyncGenerator<LogPart[]> {
+/**
+ * The whole events of a file after an offset, in pieces of at most 32 KiB. An event without its line end is not there yet.
+ *
+ * @param place 32 KiB that hold the present piece
+ */
+export async function* partsAfter(file: FileHandle, after: number, place: Buffer): AsyncGenerator<LogPart[]> {
   const { size } = await file.stat();
   for (let at = after; at < size;) {
-    const piece = await readAt(file, at, Math.min(PIECE_BYTES, size - at));
+    const piece = await readAt(file, at, Math.min(PIECE_BYTES, size - at), place);
     const wholeBytes = piece.lastIndexOf(LINE_END) + 1;
     if (wholeBytes > 0) {
       yield wholeEvents(piece.subarray(0, wholeBytes), at);
@@ -17,7 +21,7 @@ export async function* partsAfter(file: FileHandle, after: number): AsyncGenerat
     } else {
       const end = await findLineEnd(file, at + piece.length, size);
       if (end === undefined) return;
-      yield* partsOfEvent(file, at, end);
+      yield* partsOfEvent(file, at, end, place);
       at = end + 1;
     }
   }
@@ -49,9 +53,9 @@ function wholeEvents(lines: Buffer, offset: number): LogPart[] {
 }
 
 /** The event is read a second time, as its id has to be known first. */
-async function* partsOfEvent(file: FileHandle, start: number, end: number): AsyncGenerator<LogPart[]> {
+async function* partsOfEvent(file: FileHandle, start: number, end: number, place: Buffer): AsyncGenerator<LogPart[]> {
   for (let at = start; at < end;) {
-    const bytes = await readAt(file, at, Math.min(PIECE_BYTES, end - at));
+    const bytes = await readAt(file, at, Math.min(PIECE_BYTES, end - at), place);
     if (bytes.length === 0) throw new Error('the log became shorter');
     const next = at + bytes.length;
     yield [{ id: end + 1, bytes, isFirst: at === start, isLast: next === end }];
@@ -80,7 +84,12 @@ async function findLineEndBefore(file: FileHandle, before: number): Promise<numb
   return undefined;
 }
 
-async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+async function readAt(
+  file: FileHandle,
+  at: number,
+  length: number,
+  place: Buffer = Buffer.allocUnsafe(length),
+): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(place, 0, length, at);
   return buffer.subarray(0, bytesRead);
 }

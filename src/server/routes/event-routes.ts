@@ -1,6 +1,5 @@
-import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import * as z from 'zod';
-import { collectGarbage } from '../../protocol/collect-garbage.ts';
 import { isLastEvent } from '../../queue/job-ends.ts';
 import type { LogPart } from '../../queue/seams/job-log.ts';
 import { viewerIn } from '../http/authenticate.ts';
@@ -10,14 +9,13 @@ import { jobSummaryFor } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
 const COMMENT_MS = 15_000;
-/** Bytes of pieces for all readers that may come together as garbage. */
-const GARBAGE_BYTES: number = 8 * 1024 * 1024;
+/** Bytes that a reader may have in memory, of events that are not very small. */
+const FRAME_BYTES: number = 48 * 1024;
 const EVENT_END: Buffer = Buffer.from('\n\n');
 
 /** The events of a job as they come (Server-Sent Events). */
 export function addEventRoutes(app: App, parts: RouteParts): void {
   const { queue, log, ending } = parts;
-  const collect = collectEach(GARBAGE_BYTES);
 
   app.get(
     '/jobs/:id/events',
@@ -56,14 +54,12 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       const commenting = setInterval(comment, COMMENT_MS);
       try {
         let isEnd = false;
+        const frame = createFrame();
         for await (const parts of log.read(row.id, after, over)) {
           isWithin = !parts.every(({ isLast }) => isLast);
           isEnd ||= parts.some(({ isFirst, bytes }) => isFirst && isLastEvent(bytes));
-          const bytes = Buffer.concat(parts.flatMap(framed));
-          const hasRoom = raw.write(bytes);
-          collect(bytes.length);
           // A reader that does not read keeps one piece of the log in memory, and slows no other reader.
-          if (!hasRoom) await once(raw, 'drain', { signal: over });
+          await written(raw, frame(parts), over);
           if (isEnd && !isWithin) break;
         }
         raw.end();
@@ -77,15 +73,34 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
   );
 }
 
-/** Creates a function that counts the bytes of sent pieces, and collects them in between. */
-function collectEach(most: number): (bytes: number) => void {
-  let sent = 0;
-  return (bytes) => {
-    sent += bytes;
-    if (sent < most) return;
-    sent = 0;
-    void collectGarbage('minor');
+/**
+ * Creates a function that frames parts in memory of its own, over what it returned before. With new memory for each piece, garbage would
+ * come faster than it is collected.
+ */
+function createFrame(): (parts: readonly LogPart[]) => Buffer {
+  let place = Buffer.allocUnsafeSlow(FRAME_BYTES);
+  return (parts) => {
+    const pieces = parts.flatMap(framed);
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    if (length > place.length) place = Buffer.allocUnsafeSlow(length);
+    let at = 0;
+    for (const piece of pieces) at += piece.copy(place, at);
+    return place.subarray(0, length);
   };
+}
+
+/** Writes bytes, and resolves when the system has all of them. */
+async function written(stream: Writable, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const done = Promise.withResolvers<void>();
+  const cancel = (): void => done.reject(signal.reason as Error);
+  signal.addEventListener('abort', cancel, { once: true });
+  stream.write(bytes, (error) => (error ? done.reject(error) : done.resolve()));
+  try {
+    await done.promise;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
 }
 
 /** A part of an event, as Server-Sent Events write it. */

@@ -29,7 +29,7 @@ async function take(count: number, after = 0): Promise<{ id: number; line: strin
     expect(parts.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThanOrEqual(PIECE_BYTES);
     for (const { id, bytes, isFirst, isLast } of parts) {
       expect(isFirst).toBe(begun.length === 0);
-      begun.push(bytes);
+      begun.push(Buffer.from(bytes));
       if (!isLast) continue;
       events.push({ id, line: Buffer.concat(begun).toString() });
       begun = [];
