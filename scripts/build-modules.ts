@@ -21,9 +21,28 @@ const ENTRIES = [
   'registry/skills/archive-worker',
 ] as const;
 /** Packages that become part of the bundle, with their dependencies: to find their many small modules takes longer than to run them. */
-const BUNDLED = ['zod', 'dockerode', '@modelcontextprotocol/server'];
-/** Parts of these packages that are never called: sessions of BuildKit and connections over ssh. They are most of dockerode's modules. */
-const LEFT_OUT = /[\\/](?:dockerode[\\/]lib[\\/](?:session|buildkit)|docker-modem[\\/]lib[\\/]ssh)\.js$/;
+const BUNDLED = [
+  'zod',
+  'dockerode',
+  '@modelcontextprotocol/server',
+  'fastify',
+  '@fastify/cookie',
+  '@fastify/helmet',
+  '@fastify/multipart',
+  '@fastify/static',
+  '@fastify/swagger',
+  'fastify-type-provider-zod',
+  'kysely',
+  'kysely-generic-sqlite',
+];
+/** Packages that bundled packages share with modules that load them at first use. */
+const APART = ['supports-color', 'pino'];
+/**
+ * Parts of these packages that are never called. In dockerode: sessions of BuildKit and connections over ssh, which are most of its modules. In
+ * fastify and its plugins: compilers of schemas, OpenAPI as YAML, patterns of files, and requests that tests inject.
+ */
+const LEFT_OUT =
+  /[\\/](?:dockerode[\\/]lib[\\/](?:session|buildkit)\.js|docker-modem[\\/]lib[\\/]ssh\.js|node_modules[\\/](?:@fastify[\\/](?:ajv|fast-json-stringify)-compiler|yaml|glob|light-my-request)[\\/].*)$/;
 /** Exports of the index that are no plain functions, by module. The index loads them at once, and its functions at their first call. */
 const AT_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'contracts/errors/diagnostic-registry.ts': ['DIAGNOSTIC_REGISTRY'],
@@ -44,6 +63,13 @@ const RARE: Readonly<Record<string, string>> = {
 const [INDEX, FUNCTIONS] = ['\0index', '\0functions'];
 /** Modules that every job of the command line loads. */
 const OF_JOBS = ['cli/commands/jobs/run-exec.ts', 'cli/job/submit-job.ts'];
+
+/** Modules that the thread of a database shares with others. */
+const OF_SQLITE = [
+  'library/search/load-sqlite.ts',
+  'protocol/collect-garbage.ts',
+  'contracts/errors/skillcell-error.ts',
+].map(source);
 
 /** Modules that become one file. */
 interface Group {
@@ -78,9 +104,9 @@ export async function buildModules(folder: string): Promise<Set<string>> {
       ...Object.fromEntries(rare),
     },
     platform: 'node',
-    // Packages of bundled packages are bundled too, except optional ones, which a user's installation may lack.
+    // Packages of bundled packages are bundled too.
     external: (id, importer) =>
-      id === 'supports-color' ||
+      APART.includes(id) ||
       (!/^[./\0]/.test(id) && !isBundled(id) && !importer?.startsWith(join(root, 'node_modules'))),
     // A module that the library always loads may be loaded at first use elsewhere.
     checks: { ineffectiveDynamicImport: false },
@@ -128,6 +154,12 @@ export async function buildModules(folder: string): Promise<Set<string>> {
           name: 'shared',
           priority: groups.length + 1,
           test: (id) => command.modules.has(id) && !id.startsWith(source('cli/')),
+        },
+        {
+          // The thread of a database loads these alone.
+          name: 'sqlite',
+          priority: groups.length + 2,
+          test: (id) => OF_SQLITE.includes(id),
         },
         ...groups.map(({ name, modules }, index) => ({
           name,

@@ -41,6 +41,8 @@ const REQUEST_MS = 120_000;
 const MOST_CONNECTIONS = 512;
 const MOST_PARTS = 1_000;
 const FILE_BYTES: number = 32 * 1024 * 1024;
+/** Compilers of Zod's schemas, in place of the framework's, of which its types would make them. */
+const COMPILERS: object = { buildValidator: () => validatorCompiler, buildSerializer: () => serializerCompiler };
 
 /** Options of {@link createServer}. */
 export interface ServerOptions extends RouteParts {
@@ -66,13 +68,13 @@ export async function createServer(options: ServerOptions): Promise<App> {
     requestTimeout: REQUEST_MS,
     forceCloseConnections: true,
     return503OnClosing: false,
+    // With these, the framework does not load compilers of its own.
+    schemaController: { compilersFactory: COMPILERS },
     http: { maxHeaderSize: HEADER_BYTES, headersTimeout: HEAD_MS, connectionsCheckingInterval: 1_000 },
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     clientErrorHandler,
   });
   limitConnections(app.server, { most: MOST_CONNECTIONS, headMs: HEAD_MS });
-  app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error: Error, request, reply) => {
     // Handlers of connections that were cut may go on until the database closes.
     const isEnd = ending.aborted && problemOf(error, request.id).code === 'internal.fault';

@@ -597,7 +597,9 @@ attack('B17', 'leaves no core file', { levels: BOTH }, async ({ job, evidence })
   if (isHere) expect(open.stdout).toMatch(/^core/m);
   const result = await job({ language: 'bash', code });
   expect(result.stdout.text).toBe(`code 134\n0\nmain.sh\nout\n`);
-  evidence(`aborted with 134; plainly ${isHere ? 'a file core' : 'with no limit of a core'}, inside none and a limit of 0`);
+  evidence(
+    `aborted with 134; plainly ${isHere ? 'a file core' : 'with no limit of a core'}, inside none and a limit of 0`,
+  );
 });
 
 attack(

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { packSkill } from '../../archives/pack-skill.ts';
 import { inPackage } from '../../contracts/package-root.ts';
 import { builtinSkills } from '../../library/install/steps/builtin-skills.ts';
+import { findSkillFolders } from '../../skills/load/find-skill-folders.ts';
+import { readManifest } from '../../skills/load/read-manifest.ts';
+import { skillDigest } from '../../skills/text/digest.ts';
 import type { Tables } from '../database/tables.ts';
 import { PUBLIC } from '../kinds/kind-rows.ts';
 import { DEFAULT_NAMESPACE } from '../kinds/kind-schemas.ts';
@@ -27,6 +31,7 @@ export async function syncPackageSkills(
     .where('kind', '=', 'Skill')
     .where('user_id', '=', PUBLIC)
     .execute();
+  if (isAsPackaged(rows, folder)) return;
   const stored = new Map(rows.map((row) => [row.slug, row]));
   const packaged = new Set<string | null>();
   for (const { skill, read } of builtinSkills(folder)().values()) {
@@ -47,6 +52,18 @@ export async function syncPackageSkills(
   for (const { id, slug, read_only } of rows) {
     if (read_only === 1 && !packaged.has(slug)) await retire(db, id);
   }
+}
+
+/** Whether the rows are those of the package already. To compare digests takes a tenth of the time that reading the skills takes. */
+function isAsPackaged(rows: readonly { read_only: number; digest: string | null }[], folder: string): boolean {
+  const packaged = new Set<string>();
+  for (const { dir, listing } of findSkillFolders(folder).folders) {
+    const { files } = readManifest(join(folder, dir), { listing });
+    if (files === undefined) return false;
+    packaged.add(skillDigest(files));
+  }
+  const stored = rows.filter((row) => row.read_only === 1).map(({ digest }) => String(digest));
+  return stored.length === packaged.size && stored.every((digest) => packaged.has(digest));
 }
 
 /** A skill that the package does not have any more stays for the ghosts that refer to it; admins may delete it then. */

@@ -17,7 +17,7 @@ import { keepSmall } from '../../options/serving/keep-small.ts';
 import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { poolFromFlags } from '../../options/serving/pool-flag.ts';
 import { jobOptions } from '../../options/job-options.ts';
-import { followedSkills } from '../../options/skills/job-skills.ts';
+import { loadUnchecked } from '../../../skills/load-subsystem.ts';
 import { selectTools } from '../../../tools/define/tool-selection.ts';
 import type { Tool } from '../../../tools/define/tool.ts';
 import { quoted, usageError } from '../../terminal/usage-error.ts';
@@ -36,12 +36,10 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 export async function runServe(context: CommandContext): Promise<number> {
   const { io, output, interruption, json } = context;
   const flags = serviceFlags(context);
-  keepSmall();
   const { runner = 'auto', isolation, limits = {}, tools = [] } = await jobOptions(context, true);
   const level = isolation === undefined ? {} : { isolation };
   const model = await modelFromFlags(context, 'optional');
   using network = await networkFromFlags(context, true);
-  await using followed = await followedSkills(context);
   await using mcp = await mcpToolsFromFlag(context);
   const runners = cliRunners(io);
   const concurrency = Math.max(2, availableParallelism());
@@ -54,8 +52,8 @@ export async function runServe(context: CommandContext): Promise<number> {
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
     ...network.host,
-    // Jobs have the skills of their users. With skills of its own, the orchestrator has the tools of skills.
-    skills: followed.skills,
+    // Jobs have the skills of their users. With skills, even none, the orchestrator has the tools that read them.
+    skills: loadUnchecked(),
     runners,
     concurrency,
     pool: { ...poolFromFlags(context, limits), ...level },
@@ -89,6 +87,7 @@ export async function runServe(context: CommandContext): Promise<number> {
     network: settings,
   });
   const { url, adminToken } = service;
+  keepSmall();
   await output.note(`skillcell serve listens at ${url}`);
   if (adminToken !== undefined) await output.note(`the token of the first admin is in ${adminToken}`);
   if (json) await output.text(`${JSON.stringify({ url, adminToken: adminToken ?? null })}\n`);
