@@ -13,6 +13,7 @@ const ENTRIES = [
   'ai/index',
   'client/index',
   'backend/index',
+  'worker/index',
   'library/stores/index',
   'cli/main',
   'egress/worker/egress-worker',

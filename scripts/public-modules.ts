@@ -9,6 +9,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'skillcell/ai': 'src/ai/index.ts',
   'skillcell/client': 'src/client/index.ts',
   'skillcell/backend': 'src/backend/index.ts',
+  'skillcell/fleet': 'src/worker/index.ts',
   'skillcell/stores': 'src/library/stores/index.ts',
 };
 

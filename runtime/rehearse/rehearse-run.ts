@@ -79,6 +79,7 @@ function silentChannel(): Channel {
     receive: () => undefined,
     openStream: () => writer,
     close: () => undefined,
+    release: () => new PassThrough(),
     backlog: 0,
   };
 }

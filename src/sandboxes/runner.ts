@@ -47,8 +47,12 @@ export interface Sandbox {
   readonly channel: Duplex;
   /** Limits that the kernel does not enforce, as diagnostics for the result. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The worker of a fleet that runs it. Absent on this machine. */
+  readonly worker?: string;
+  /** Whether its runner had started it ahead of this job. */
+  readonly warm?: boolean;
   /** The kernel's counters of the sandbox. Absent if the supervisor inside must read them. */
-  usage?(): SandboxUsage;
+  usage?(): SandboxUsage | Promise<SandboxUsage>;
   /** Current bytes of its processes and files in memory, without the inactive page cache. Null if they are not counted. */
   memoryBytes(): Promise<number | null>;
   /** The last lines of stderr of the sandbox's own programs, for error messages. They may contain host paths. */
@@ -80,6 +84,8 @@ export interface Runner extends AsyncDisposable {
   readonly contract: typeof RUNNER_CONTRACT;
   /** The levels that it starts, the default level first. */
   readonly levels: readonly Isolation[];
+  /** Its sandboxes run on other hosts, which keep warm ones of their own: a pool leaves them alone. */
+  readonly isRemote?: boolean;
   /** One line of advice for each level that may be unavailable. */
   readonly advice?: Partial<Readonly<Record<Isolation, string>>>;
   /**

@@ -164,11 +164,11 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       requireAvailable(context);
       const { sandbox } = await startReady();
       const { usage = () => NO_USAGE } = sandbox;
-      const during = usage();
+      const during = await usage();
       expect(Object.keys(during).toSorted()).toEqual(['cpuMs', 'maxRssBytes', 'oomKills', 'pidsRefused']);
       for (const number of Object.values(during)) expect(number === null || number >= 0).toBe(true);
       await sandbox.kill('the test is over');
-      const after = usage();
+      const after = await usage();
       if (during.cpuMs !== null) expect(after.cpuMs).toBeGreaterThanOrEqual(during.cpuMs);
       expect(after.oomKills).toBe(during.oomKills);
     });

@@ -274,6 +274,21 @@ const OWN_ERRORS = {
     retry: true,
     advice: 'The sandbox ended without a result. Try again; if it repeats, run `skillcell doctor`.',
   },
+  'fleet.unavailable': {
+    http: 503,
+    exitCode: 3,
+    retry: true,
+    ofRunner: true,
+    advice:
+      'Start the Redis of the fleet, or check its address; `skillcell doctor --fleet-file FILE` names the reason.',
+  },
+  'fleet.refused': {
+    http: 503,
+    exitCode: 3,
+    retry: false,
+    ofRunner: true,
+    advice: 'Check user, password and rights of the fleet; `skillcell fleet acl` prints the rights that are needed.',
+  },
   'channel.protocol': {
     http: 500,
     exitCode: 4,

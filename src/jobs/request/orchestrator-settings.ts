@@ -27,6 +27,7 @@ import { toolsSchema } from './tools-schema.ts';
 /** Maximum delay of a Node timer; a timer with a longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MIB = 1024 * 1024;
+const REMOTE_CONCURRENCY = 256;
 const ACTION = 'create the orchestrator';
 
 /** Checked options, with all defaults filled in. */
@@ -139,7 +140,7 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
     approve: options.approve,
     runners,
     allowUnisolated: options.allowUnisolated ?? false,
-    concurrency: options.concurrency ?? Math.max(2, availableParallelism()),
+    concurrency: options.concurrency ?? defaultConcurrency(runners),
     queue: options.queue ?? 10_000,
     maxSessions: options.maxSessions ?? DEFAULT_MAX_SESSIONS,
     pool,
@@ -153,6 +154,11 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
     sweepIntervalMs: options.sweepIntervalMs ?? 60_000,
     logger: options.logger,
   };
+}
+
+/** Jobs on this machine share its processors. Those of a fleet wait for its workers. */
+function defaultConcurrency([first]: readonly Runner[]): number {
+  return first?.isRemote === true ? REMOTE_CONCURRENCY : Math.max(2, availableParallelism());
 }
 
 /** Converts tools of the AI SDK to our tools, so that they are checked like ours. */

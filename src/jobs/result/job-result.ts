@@ -44,6 +44,8 @@ export interface RanJob {
   /** Skills that arrived in the sandbox. */
   skills: ResultSkills | undefined;
   sandbox: SandboxSession;
+  /** The kernel's counters, where the runner has them. */
+  counted: SandboxUsage | undefined;
   budget: ModelBudget;
   warm: boolean;
   diagnostics: Diagnostic[];
@@ -78,7 +80,7 @@ export function jobResult(state: EndedJob): JobResult {
   const omitted = [...(said?.omitted ?? []), ...(ran?.artifacts.omitted ?? [])];
   const missing = missingOf(job, ran, omitted);
   // The counters of the kernel, or the sandbox's own where the runner has none.
-  const counted = ran === undefined ? NO_USAGE : (ran.sandbox.sandbox.usage?.() ?? ran.said.usage ?? NO_USAGE);
+  const counted = ran === undefined ? NO_USAGE : (ran.counted ?? ran.said.usage ?? NO_USAGE);
   const { outcome, limit, error } = 'ran' in state ? keptContract(judge(state.ran, counted), missing) : state.ended;
   return {
     jobId: accepted.jobId,

@@ -29,7 +29,7 @@ export async function settleResult(
   if (ended.kind === 'overdue' && canceledFor !== 'canceled') await session.sandbox.kill('it is overdue');
   if (ended.kind === 'closed' || canceledFor === 'timeout') {
     const exit = await session.sandbox.exited;
-    const oomKills = session.sandbox.usage?.().oomKills ?? 0;
+    const oomKills = (await session.sandbox.usage?.())?.oomKills ?? 0;
     if (exit.oom === true || oomKills > 0) return without('out_of_memory');
     if (canceledFor === undefined) throw lost(session, ended.kind === 'closed' ? ended.error : undefined);
   }

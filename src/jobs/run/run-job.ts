@@ -88,6 +88,7 @@ export async function runJob(
     throwModelFailure(run);
     runs.end(undefined);
     const said = await judgeResult(settled, job);
+    const counted = await sandbox.sandbox.usage?.();
     const network = await options.network?.close();
     const { attempt, warm, diagnostics, budget } = options;
     const wallMs = performance.now() - startedAt;
@@ -99,6 +100,7 @@ export async function runJob(
       skills: run.skills,
       packages: run.packages,
       sandbox,
+      counted,
       budget,
       warm,
       diagnostics,

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { createChannel, type Channel } from '../../protocol/channel/channel.ts';
@@ -32,6 +33,8 @@ export interface SandboxSession {
   attach(handlers: SessionHandlers): void;
   /** Rehearses a job in a ready sandbox, so that its job need not wait for code to load. */
   rehearse(rehearsal: Rehearsal): Promise<void>;
+  /** Leaves the bytes of a ready sandbox to another reader. */
+  release(): Duplex;
 }
 
 /** Opens the channel of a sandbox. Every message is validated before a handler sees it. */
@@ -65,7 +68,8 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
     },
   });
 
-  sandbox.channel.on('data', () => (heardAt = performance.now()));
+  const hear = (): void => void (heardAt = performance.now());
+  sandbox.channel.on('data', hear);
 
   return {
     sandbox,
@@ -88,6 +92,10 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       } finally {
         sandbox.channel.off('close', leave);
       }
+    },
+    release() {
+      sandbox.channel.off('data', hear);
+      return channel.release();
     },
     attach(given) {
       handlers = given;

@@ -59,7 +59,10 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
       const wish = { runner, isolation, places, runners: options.runners, language, limits };
       const found = next ?? (await startAtFirst(starter, { ...wish, waiting: (place) => takeAt([place]) }, signal));
       const missed = found.warm ? [] : pools.missed(wish);
-      return { session: found.session, warm: found.warm, diagnostics: [...passedOver(found.refusals), ...missed] };
+      // A runner that has started it at another level was taken.
+      const elsewhere = found.refusals.filter((row) => row.runner.name !== found.session.sandbox.runner);
+      const isWarm = found.warm || found.session.sandbox.warm === true;
+      return { session: found.session, warm: isWarm, diagnostics: [...passedOver(elsewhere), ...missed] };
     },
     filled: () => pools.filled(),
     metrics: () => pools.metrics(),

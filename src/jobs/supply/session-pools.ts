@@ -58,7 +58,9 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
   const { isolation, languages = [DEFAULT_LANGUAGE], size } = options.pool;
   const limits = sandboxLimits({ ...DEFAULT_LIMITS, ...options.pool.limits });
   const demand = { runner: 'auto' as const, isolation };
-  const places = sandboxPlaces(demand, options).filter((place) => (isolation ?? place.isolation) === place.isolation);
+  const places = sandboxPlaces(demand, options).filter(
+    ({ runner, isolation: level }) => runner.isRemote !== true && (isolation ?? level) === level,
+  );
   const starts = createJobQueue(PARALLEL_STARTS, Infinity);
   const refused = new WeakMap<SandboxSession, Refusal[]>();
   const startWarm = async (language: Language, signal: AbortSignal): Promise<SandboxSession> => {
@@ -68,7 +70,7 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
     return session;
   };
   const pools = new Map<Language, WarmPool<SandboxSession>>(
-    size === 0
+    size === 0 || places.length === 0
       ? []
       : languages.map((language) => [language, openPool(options, starts, (signal) => startWarm(language, signal))]),
   );

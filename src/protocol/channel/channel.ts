@@ -52,6 +52,8 @@ export interface Channel {
   receive(stream: number, reader: StreamReader, pace?: StreamPace): void;
   /** Ends the channel after it has passed all written bytes to the system. */
   close(): void;
+  /** Ends the channel and leaves its duplex, paused, to another reader. No bytes may be on their way, and no stream may be open. */
+  release(): Duplex;
   /** Bytes that wait in this process until the other side reads. */
   readonly backlog: number;
 }
@@ -88,16 +90,19 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
     if (!closed) handlers.get(frame.kind)?.(frame);
   });
 
-  duplex.on('data', (chunk: Buffer) => {
-    try {
-      decode(chunk);
-    } catch (error) {
-      shut(asError(error));
-    }
-  });
-  duplex.on('end', () => shut());
-  duplex.on('close', () => shut());
-  duplex.on('error', (error: Error) => shut(error));
+  const listeners = {
+    data(chunk: Buffer) {
+      try {
+        decode(chunk);
+      } catch (error) {
+        shut(asError(error));
+      }
+    },
+    end: () => shut(),
+    close: () => shut(),
+    error: (error: Error) => shut(error),
+  };
+  for (const [event, listener] of Object.entries(listeners)) duplex.on(event, listener);
 
   return {
     send: (message) => writeMessage(frames, JSON.stringify(message), 'now'),
@@ -109,6 +114,14 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
     close() {
       frames.flush();
       shut();
+    },
+    release() {
+      frames.flush();
+      frames.stop();
+      closed = true;
+      duplex.pause();
+      for (const [event, listener] of Object.entries(listeners)) duplex.off(event, listener);
+      return duplex;
     },
     get backlog() {
       return frames.backlog;

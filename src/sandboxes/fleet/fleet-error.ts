@@ -1,0 +1,15 @@
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+
+const REFUSED = /^(?:NOAUTH|WRONGPASS|NOPERM|ERR AUTH|ERR Client sent AUTH)/;
+
+/**
+ * An error of Redis as ours. A refusal is final; anything else may pass.
+ *
+ * @param action "start a sandbox"
+ */
+export function fleetError(action: string, shown: string, cause: unknown): SkillcellError {
+  if (SkillcellError.isInstance(cause)) return cause;
+  const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
+  const code = REFUSED.test(reason) ? 'fleet.refused' : 'fleet.unavailable';
+  return new SkillcellError(code, `Cannot ${action}: Redis at ${shown}: ${reason.slice(0, 300)}.`, { cause });
+}

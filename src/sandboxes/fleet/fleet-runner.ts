@@ -1,0 +1,319 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts';
+import { createLimiter } from '../../protocol/limiter.ts';
+import { type Runner, RUNNER_CONTRACT, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
+import { ensureRuntime } from '../runtime-bundle.ts';
+import { createDemands, type Demands } from './demands.ts';
+import { fleetAddress } from './fleet-address.ts';
+import { fleetError } from './fleet-error.ts';
+import { buildOf, demandQueue, FLEET_NAME, fromWorkerKey, toWorkerKey } from './fleet-keys.ts';
+import { readFleetRows } from './fleet-rows.ts';
+import { followSandbox } from './fleet-sandbox.ts';
+import { type FleetLink, openFleetLink } from './link/fleet-link.ts';
+import { createLeaseTable, type Lease, type LeaseTable } from './link/lease-table.ts';
+import type { WorkerRow } from './worker-row.ts';
+
+const ACTION = 'create the fleet runner';
+/** Pause between two reads of the workers' rows. */
+const ROWS_MS = 1_000;
+const PATIENCE_MS = 15_000;
+const PROBE_MS = 5_000;
+const LEVELS: readonly Isolation[] = ['container', 'kernel', 'namespace'];
+
+/** Options of {@link createFleetRunner}. */
+export interface FleetRunnerOptions {
+  /** Address of the Redis of the fleet: `rediss://USER:PASSWORD@HOST:PORT`. It may hold a password, so take it from a file. */
+  url: string;
+  /** Allows an address of another host without TLS. @default false */
+  plain?: boolean;
+  /** Workers of this queue take the demands. @default 'default' */
+  queue?: string;
+  /** Name of the runner, by which jobs choose among several fleets. @default 'fleet' */
+  name?: string;
+  /** Levels that jobs may get, the default level first. @default container, kernel, namespace */
+  levels?: Isolation[];
+  /** Demands of this client that wait in the engine at once; further ones wait here. @default 8 */
+  window?: number;
+  /** Silence of a worker, in milliseconds, after which its sandboxes count as lost. @default 15,000 */
+  leaseMs?: number;
+  /** Whether a job without a fitting worker is refused, or waits for one. @default 'refuse' */
+  emptyFleet?: 'refuse' | 'wait';
+  logger?: Logger;
+}
+
+const name = z.string().check(z.regex(FLEET_NAME, 'must be 1 to 32 of a-z, 0-9 and -'));
+const whole = (least: number, most: number): z.ZodMiniNumber =>
+  z.number().check(z.int(), z.minimum(least), z.maximum(most));
+const isolation = z.enum(ISOLATION_LEVELS.filter((level) => level !== 'none') as unknown as [string, ...string[]]);
+const optionsSchema = z.strictObject({
+  url: z.string().check(z.minLength(1)),
+  plain: z.optional(z.boolean()),
+  queue: z.optional(name),
+  name: z.optional(name),
+  levels: z.optional(z.array(isolation).check(z.minLength(1))),
+  window: z.optional(whole(1, 10_000)),
+  leaseMs: z.optional(whole(1_000, 600_000)),
+  emptyFleet: z.optional(z.enum(['refuse', 'wait'])),
+  logger: z.optional(z.custom((value) => typeof value === 'object' && value !== null, 'must be a pino logger')),
+}) as unknown as z.ZodMiniType<FleetRunnerOptions>;
+
+/** An open connection to a fleet, with all that belongs to it. */
+interface OpenFleet {
+  link: FleetLink;
+  table: LeaseTable;
+  demands: Demands;
+  build: string;
+  /** The living workers, at most a second old. */
+  rows(): Promise<readonly WorkerRow[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the runner of a fleet: it runs sandboxes on the hosts whose workers have joined. The job stays here, with its keys, tools and skills; only
+ * the bytes of its sandbox travel. Its creation does no I/O.
+ *
+ * @throws SkillcellError `options.invalid`
+ * @example
+ * ```ts
+ * import { createOrchestrator } from 'skillcell';
+ * import { createFleetRunner } from 'skillcell/fleet';
+ *
+ * const fleet = createFleetRunner({ url: 'redis://127.0.0.1:1' });
+ * await using orchestrator = createOrchestrator({ runners: [fleet] });
+ * for (const { runner, isolation, available } of await orchestrator.probe()) console.log(runner, isolation, available);
+ * // prints: fleet kernel false
+ * // prints: fleet container false
+ * // prints: fleet namespace false
+ * ```
+ */
+export function createFleetRunner(given: FleetRunnerOptions): Runner {
+  const options = checkOptions(optionsSchema, given, { action: ACTION });
+  const {
+    queue = 'default',
+    name: runner = 'fleet',
+    levels = LEVELS,
+    leaseMs = 15_000,
+    emptyFleet = 'refuse',
+  } = options;
+  const address = fleetAddress(options.url, options.plain ?? false);
+  const client = randomBytes(16).toString('hex');
+  const waiting = createLimiter({ room: options.window ?? 8 });
+  const running = new Set<Sandbox>();
+  const closing = new AbortController();
+  let opening: Promise<OpenFleet> | undefined;
+  /** Sandboxes and starts that keep this process alive. */
+  let holds = 0;
+  const hold = (fleet: OpenFleet, isHeld: boolean): void => {
+    holds += isHeld ? 1 : -1;
+    fleet.link.hold(holds > 0);
+  };
+  const isFitting = (row: WorkerRow): boolean => row.queue === queue && !row.draining;
+
+  const open = (): Promise<OpenFleet> => (opening ??= openFleet());
+  const openFleet = async (): Promise<OpenFleet> => {
+    const { digest } = await ensureRuntime();
+    let rows: WorkerRow[] = [];
+    let read: Promise<void> | undefined;
+    let readAt = 0;
+    const streams = new Map<string, string>();
+    const table: LeaseTable = createLeaseTable({
+      link: () => link,
+      streamTo: toWorkerKey,
+      leaseMs,
+      downMs: Number.POSITIVE_INFINITY,
+    });
+    const link = await openFleetLink({
+      address,
+      streams: () => [...streams.keys()],
+      take(stream, entry) {
+        const worker = streams.get(stream);
+        if (worker !== undefined && entry.client === client) table.take(worker, entry);
+      },
+      mostBytes: (stream) => table.mostBytes(streams.get(stream) ?? ''),
+      onFault: (stream, reason) => table.lose(streams.get(stream) ?? '', `its stream was deleted, as ${reason}`),
+      onUp: () => table.beat(),
+      onTrouble: (error) => options.logger?.warn({ err: error }, 'the fleet is not reached'),
+    });
+    const readRows = async (): Promise<void> => {
+      rows = await readFleetRows(link.redis);
+      readAt = performance.now();
+      // Streams of a worker that has gone are read for as long as its sandboxes may speak.
+      for (const row of rows) streams.set(fromWorkerKey(row.name, client), row.name);
+      link.wake();
+    };
+    const refresh = (): Promise<void> => (read ??= readRows().finally(() => (read = undefined)));
+    const polling = setInterval(() => {
+      if (link.isUp) refresh().catch(() => undefined);
+    }, ROWS_MS).unref();
+    const demands = createDemands(link.redis);
+    return {
+      ...{ link, table, demands, build: buildOf(digest) },
+      async rows() {
+        if (performance.now() - readAt > ROWS_MS) await refresh();
+        return rows;
+      },
+      async close() {
+        clearInterval(polling);
+        table.close();
+        await demands.close();
+        await link.close();
+      },
+    };
+  };
+
+  const connected = async (signal: AbortSignal, patienceMs: number): Promise<OpenFleet> => {
+    const fleet = await open();
+    await fleet.link.connected({ signal, patienceMs });
+    return fleet;
+  };
+  /** Waits for a worker of a level, or refuses at once. */
+  const requireWorker = async (fleet: OpenFleet, level: Isolation, signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      const rows = await fleet.rows().catch((error: unknown) => {
+        throw fleetError('start a sandbox', address.shown, error);
+      });
+      const fitting = rows.filter(isFitting);
+      if (fitting.some((row) => row.isolation === level && row.build === fleet.build)) return;
+      if (emptyFleet === 'refuse') throw noWorker(queue, level, fleet.build, fitting);
+      await new Promise((resolve) => setTimeout(resolve, ROWS_MS));
+      signal.throwIfAborted();
+    }
+  };
+
+  const start = async (spec: SandboxSpec, { signal }: { signal: AbortSignal }): Promise<Sandbox> => {
+    if (closing.signal.aborted) throw closed();
+    if (!levels.includes(spec.isolation)) {
+      const message = `Cannot start a sandbox: the fleet has the levels ${levels.join(', ')}, got ${spec.isolation}.`;
+      throw new SkillcellError('runner.isolation-unmet', message);
+    }
+    const either = AbortSignal.any([signal, closing.signal]);
+    const fleet = await connected(either, PATIENCE_MS);
+    hold(fleet, true);
+    try {
+      await requireWorker(fleet, spec.isolation, either);
+      return await place(fleet, spec, either);
+    } catch (error) {
+      if (closing.signal.aborted && !signal.aborted) throw closed();
+      throw error;
+    } finally {
+      hold(fleet, false);
+    }
+  };
+  const place = async (fleet: OpenFleet, spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox> => {
+    const { table, demands, build } = fleet;
+    let lease: Lease | undefined;
+    const current = (): Lease => lease as Lease;
+    let followed = followSandbox(current);
+    const over = new AbortController();
+    const renew = (): Parameters<Demands['place']>[0] extends { renew(): infer Made } ? Made : never => {
+      lease?.forget();
+      followed = followSandbox(current);
+      followed.taken.addEventListener('abort', () => over.abort(), { once: true });
+      lease = table.open({ id: randomBytes(16).toString('hex'), client, peer: undefined }, followed.calls);
+      return { lease: lease.id, leaseMs, client, language: spec.language, limits: spec.limits };
+    };
+    const leave = await waiting.enter({ signal });
+    try {
+      const name = demandQueue(queue, spec.isolation, build);
+      await demands.place({ queue: name, renew, over: AbortSignal.any([over.signal, signal]) });
+    } finally {
+      leave?.();
+    }
+    const abort = Promise.withResolvers<never>();
+    const stop = (): void => abort.reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      signal.throwIfAborted();
+      const opened = await Promise.race([followed.opened, abort.promise]);
+      const sandbox = followed.sandbox(current(), opened, { runner, leaseMs, hold: (isHeld) => hold(fleet, isHeld) });
+      running.add(sandbox);
+      void sandbox.exited.then(() => running.delete(sandbox));
+      return sandbox;
+    } catch (error) {
+      lease?.kill('its start was canceled');
+      lease?.forget();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      abort.promise.catch(() => undefined);
+    }
+  };
+
+  const probe = async (signal: AbortSignal): Promise<RunnerReport[]> => {
+    let rows: readonly WorkerRow[] = [];
+    let reason: string | undefined;
+    let build = '';
+    try {
+      const fleet = await connected(signal, PROBE_MS);
+      build = fleet.build;
+      rows = (await fleet.rows()).filter(isFitting);
+    } catch (error) {
+      signal.throwIfAborted();
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    return levels
+      .map((level): RunnerReport => {
+        const row = rows.find((each) => each.isolation === level && each.build === build);
+        const reasons = row === undefined ? [reason ?? noWorker(queue, level, build, rows).message] : [];
+        return { runner, isolation: level, available: row !== undefined, reasons, limits: row?.limits ?? NO_LIMITS };
+      })
+      .toSorted((a, b) => ISOLATION_LEVELS.indexOf(b.isolation) - ISOLATION_LEVELS.indexOf(a.isolation));
+  };
+
+  return {
+    name: runner,
+    contract: RUNNER_CONTRACT,
+    levels,
+    isRemote: true,
+    start,
+    async reach({ signal, patienceMs }) {
+      await connected(signal, patienceMs);
+    },
+    probe: ({ signal = new AbortController().signal } = {}) => probe(signal),
+    // Each worker sweeps its own host.
+    sweep: async () => ({ removed: [], failed: [] }),
+    async close() {
+      closing.abort(closed());
+      await Promise.all([...running].map((sandbox) => sandbox.kill('the runner is closed')));
+      const fleet = await opening?.catch(() => undefined);
+      await fleet?.close();
+    },
+    async [Symbol.asyncDispose]() {
+      await this.close();
+    },
+  };
+}
+
+const NO_LIMITS: RunnerReport['limits'] = {
+  memory: 'none',
+  cpus: 'none',
+  pids: 'none',
+  workspace: 'none',
+  inodes: 'none',
+};
+
+function closed(): SkillcellError {
+  return new SkillcellError('orchestrator.closed', 'Cannot start a sandbox: the runner is closed.');
+}
+
+function noWorker(queue: string, level: Isolation, build: string, rows: readonly WorkerRow[]): SkillcellError {
+  const names = (some: readonly WorkerRow[], of: (row: WorkerRow) => string): string =>
+    [...new Set(some.map(of))].toSorted().join(', ');
+  const atLevel = rows.filter((row) => row.isolation === level);
+  if (rows.length === 0)
+    return new SkillcellError(
+      'runner.unavailable',
+      `Cannot start a sandbox: no worker of the queue ${queue} is in the fleet.`,
+    );
+  if (atLevel.length === 0) {
+    const message = `Cannot start a sandbox: no worker of the queue ${queue} has level ${level}, only ${names(rows, ({ isolation: own }) => own)}.`;
+    return new SkillcellError('runner.isolation-unmet', message);
+  }
+  const builds = names(atLevel, (row) => row.build);
+  const message = `Cannot start a sandbox: the workers of the queue ${queue} have the build ${builds}, and this client has ${build}.`;
+  return new SkillcellError('runner.unavailable', message);
+}

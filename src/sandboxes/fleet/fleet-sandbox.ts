@@ -1,0 +1,138 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import type { Sandbox, SandboxExit } from '../runner.ts';
+import { ENTRY_KIND, type EntryKind } from './link/entry.ts';
+import type { Lease, LeaseCalls } from './link/lease-table.ts';
+import {
+  type OpenedSandbox,
+  readCounters,
+  readEnded,
+  readOpened,
+  readRefused,
+  type SandboxCounters,
+} from './opened-sandbox.ts';
+
+const LOST: SandboxExit = { cause: 'lost', oom: null, code: null };
+/** Tries to get the counters of a sandbox, and the pause between two. */
+const ASKS = 4;
+const ASK_MS = 500;
+
+/** The end of a sandbox on a worker, as its client follows it. */
+export interface FollowedSandbox {
+  readonly calls: LeaseCalls;
+  /** Aborts when a worker has taken the demand, or the lease is over. */
+  readonly taken: AbortSignal;
+  /** Resolves with the sandbox when it is ready. @throws SkillcellError of its start, or `sandbox.lost` */
+  readonly opened: Promise<OpenedSandbox>;
+  sandbox(
+    lease: Lease,
+    opened: OpenedSandbox,
+    about: Pick<Sandbox, 'runner'> & { leaseMs: number; hold(held: boolean): void },
+  ): Sandbox;
+}
+
+/** Follows one lease of a client. */
+export function followSandbox(lease: () => Lease): FollowedSandbox {
+  const taken = new AbortController();
+  const opened = Promise.withResolvers<OpenedSandbox>();
+  const exited = Promise.withResolvers<SandboxExit>();
+  opened.promise.catch(() => undefined);
+  let complaint = '';
+  let last: SandboxCounters | undefined;
+  let counted: PromiseWithResolvers<SandboxCounters> | undefined;
+
+  const lost = (reason: string): void => {
+    const { channel, peer } = lease();
+    complaint = peer === undefined ? reason : `worker ${peer}: ${reason}`;
+    taken.abort();
+    opened.reject(new SkillcellError('sandbox.lost', `Cannot go on with the sandbox: ${complaint}.`));
+    exited.resolve(LOST);
+    // An error of the connection, not of the protocol of the sandbox.
+    channel.destroy(Object.assign(new Error(complaint), { syscall: 'read', code: 'ECONNRESET' }));
+  };
+  const ended = (bytes: Buffer): void => {
+    const exit = readEnded(bytes);
+    lease().forget();
+    if (exit === undefined) return lost('it told an end of no known form');
+    if (exit.leaving) return lost('it left the fleet');
+    complaint = exit.complaint;
+    last = { usage: exit.usage, memoryBytes: null };
+    opened.reject(new SkillcellError('sandbox.start-failed', `Cannot start a sandbox: ${complaint || 'it ended'}.`));
+    exited.resolve({ cause: exit.cause, oom: exit.oom, code: exit.code });
+  };
+  const controls = new Map<EntryKind, (bytes: Buffer, worker: string) => void>([
+    [ENTRY_KIND.taken, () => taken.abort()],
+    [
+      ENTRY_KIND.opened,
+      (bytes) => {
+        const read = readOpened(bytes);
+        if (read === undefined) lost('it opened a sandbox of no known form');
+        else opened.resolve(read);
+      },
+    ],
+    [
+      ENTRY_KIND.refused,
+      (bytes, worker) => {
+        lease().forget();
+        taken.abort();
+        opened.reject(readRefused(bytes, worker));
+      },
+    ],
+    [ENTRY_KIND.exit, ended],
+  ]);
+  const counters = async (): Promise<SandboxCounters> => {
+    counted ??= Promise.withResolvers<SandboxCounters>();
+    for (let ask = 0; ask < ASKS && last === undefined; ask += 1) {
+      lease().tell(ENTRY_KIND.ask);
+      const answer = await Promise.race([counted.promise, exited.promise, pause(ASK_MS, undefined, { ref: false })]);
+      if (answer !== undefined && 'usage' in answer) return answer;
+    }
+    return last ?? { usage: null, memoryBytes: null };
+  };
+
+  return {
+    taken: taken.signal,
+    opened: opened.promise,
+    calls: {
+      onControl: (kind, bytes, worker) => controls.get(kind)?.(bytes, worker),
+      onCounters(bytes) {
+        const read = readCounters(bytes);
+        if (read === undefined) return;
+        counted?.resolve(read);
+        counted = undefined;
+      },
+      onLost: lost,
+    },
+    sandbox(own, { isolation, warm, diagnostics }, { runner, leaseMs, hold }) {
+      let isHeld = false;
+      const held = (isNow: boolean): void => {
+        if (isNow !== isHeld) hold(isNow);
+        isHeld = isNow;
+      };
+      held(true);
+      void exited.promise.then(() => held(false));
+      const usage = async (): Promise<SandboxUsage> => (await counters()).usage ?? NO_USAGE;
+      return {
+        ...{ isolation, runner, warm, diagnostics, usage },
+        worker: own.peer ?? '',
+        channel: own.channel,
+        exited: exited.promise,
+        complaint: () => complaint,
+        memoryBytes: async () => (await counters()).memoryBytes,
+        async kill(reason) {
+          own.channel.destroy();
+          own.kill(reason);
+          // Its worker ends it in that time by itself.
+          await withinDeadline(exited.promise, {
+            limitMs: 2 * leaseMs,
+            overdue: () => (lost('its worker did not say that it has ended'), LOST),
+          });
+        },
+        unref: () => held(false),
+        ref: () => held(true),
+      };
+    },
+  };
+}

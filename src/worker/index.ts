@@ -1,0 +1,3 @@
+/** Sandboxes on many hosts: `skillcell/fleet`. */
+export { createFleetRunner, type FleetRunnerOptions } from '../sandboxes/fleet/fleet-runner.ts';
+export { createFleetWorker, type FleetWorker, type FleetWorkerOptions } from './fleet-worker.ts';
