@@ -67,8 +67,14 @@ export interface OrchestratorOptions {
   runners?: Runner[];
   /** Whether jobs without a demanded level may run below level `namespace` if no better level is available. @default false */
   allowUnisolated?: boolean;
-  /** Maximum number of running jobs. @default the number of processors, at least 2 */
+  /** Maximum number of running jobs. @default the number of processors, at least 2; 256 where the first runner is a fleet */
   concurrency?: number;
+  /**
+   * Most attempts of a job whose sandbox is lost, from 1 to 10. It is not started again once a tool has run that may change something.
+   *
+   * @default 3 where the first runner is a fleet, else 1
+   */
+  attempts?: number;
   /** Maximum number of waiting jobs. @default 10,000 */
   queue?: number;
   /** Maximum number of open sessions. @default 16 */

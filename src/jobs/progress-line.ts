@@ -5,9 +5,13 @@ export function progressLine(event: JobEvent): string | undefined {
   switch (event.type) {
     case 'started':
       return [
-        `runner ${event.runner}, isolation ${event.isolation}${event.warm ? ', warm' : ''}`,
+        `runner ${event.runner}, isolation ${event.isolation}${event.warm ? ', warm' : ''}${event.worker === undefined ? '' : `, worker ${event.worker}`}`,
         ...reasons(event),
       ].join('; ');
+    case 'waiting':
+      return `waiting for a sandbox: ${event.reason}`;
+    case 'restarted':
+      return `attempt ${event.attempt} begins: ${event.reason}`;
     case 'skills':
       return event.skills.active.length === 0 ? undefined : `skills ${event.skills.active.join(', ')}`;
     case 'attempt':

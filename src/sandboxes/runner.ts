@@ -38,6 +38,8 @@ export interface SandboxExit {
   cause: 'exit' | 'killed' | 'lost';
   oom: boolean | null;
   code: number | null;
+  /** Its host has announced the loss, so it is no fault of the job. */
+  isAnnounced?: boolean;
 }
 
 /** One started sandbox. It serves one job. */
@@ -70,6 +72,18 @@ export interface Sandbox {
   ref?(): void;
 }
 
+/** The cause of an error about a sandbox whose host has announced its end. */
+export class HostLeaves extends Error {
+  override readonly name = 'HostLeaves';
+}
+
+/** Options of the start of a sandbox. */
+export interface StartOptions {
+  signal: AbortSignal;
+  /** Called with the reason if the start waits for a place for long. */
+  onWaiting?: ((reason: string) => void) | undefined;
+}
+
 /** Result of a sweep. */
 export interface SweepReport {
   removed: { kind: string; name: string }[];
@@ -98,12 +112,14 @@ export interface Runner extends AsyncDisposable {
   reach?(options: { signal: AbortSignal; patienceMs: number }): Promise<void>;
   /** Checks each level by starting a sandbox. The strongest level comes first. */
   probe(options?: { signal?: AbortSignal }): Promise<RunnerReport[]>;
+  /** Waits until a start that was refused may succeed. Absent if a refusal is final. */
+  changed?(signal: AbortSignal): Promise<void>;
   /**
    * Starts a sandbox; never at a weaker level.
    *
    * @throws SkillcellError `runner.isolation-unmet`, `runtime.missing`, `sandbox.start-failed`
    */
-  start(spec: SandboxSpec, options: { signal: AbortSignal }): Promise<Sandbox>;
+  start(spec: SandboxSpec, options: StartOptions): Promise<Sandbox>;
   /** Removes the sandboxes of dead owners. An abort ends the sweep early; the report then covers the work until then. */
   sweep(options?: { signal?: AbortSignal }): Promise<SweepReport>;
   /** Ends all running sandboxes and refuses further starts. Idempotent. */

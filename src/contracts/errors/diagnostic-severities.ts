@@ -106,6 +106,7 @@ export const DIAGNOSTIC_SEVERITIES = {
   'pool.limits-differ': 'info',
   'result.omitted': 'warning',
   'runner.passed-over': 'info',
+  'sandbox.restarted': 'warning',
   'sandbox.ended': 'warning',
   'session.ended': 'info',
   'session.lost': 'warning',

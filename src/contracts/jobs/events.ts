@@ -13,9 +13,15 @@ export type JobEvent =
       jobId: string;
       runner: RunnerName;
       isolation: Isolation;
+      /** The worker of a fleet that runs the sandbox. */
+      worker?: string;
       warm: boolean;
       diagnostics: Diagnostic[];
     }
+  /** The job waits for a sandbox. */
+  | { type: 'waiting'; jobId: string; reason: string }
+  /** The sandbox was lost, and the job begins anew in another one. The output before does not count. */
+  | { type: 'restarted'; jobId: string; attempt: number; reason: string }
   | { type: 'skills'; jobId: string; skills: ResultSkills }
   | { type: 'attempt'; jobId: string; attempt: number; maxAttempts: number; phase: 'asking' | 'running' }
   /** A request to a model. Rounds count the requests of a stage, from 1. */

@@ -109,6 +109,9 @@ export interface JobResult {
   runner: RunnerName | null;
   /** Null for a job that never had a sandbox. */
   isolation: Isolation | null;
+  /** The worker of a fleet that ran the sandbox; absent for a sandbox of this machine. */
+  worker?: string;
+  /** From 1. A job whose sandbox was lost may have more than one attempt. */
   attempt: number;
   outcome: Outcome;
   limit?: LimitName;

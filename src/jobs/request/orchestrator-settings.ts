@@ -28,6 +28,7 @@ import { toolsSchema } from './tools-schema.ts';
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const MIB = 1024 * 1024;
 const REMOTE_CONCURRENCY = 256;
+const REMOTE_ATTEMPTS = 3;
 const ACTION = 'create the orchestrator';
 
 /** Checked options, with all defaults filled in. */
@@ -41,6 +42,7 @@ export interface OrchestratorSettings {
   runners: readonly Runner[];
   allowUnisolated: boolean;
   concurrency: number;
+  attempts: number;
   queue: number;
   maxSessions: number;
   pool: PoolOptions;
@@ -107,6 +109,7 @@ const optionsSchema = z.strictObject({
   runners: z.optional(z.array(runnerSchema).check(z.minLength(1), ownNames)),
   allowUnisolated: z.optional(z.boolean()),
   concurrency: z.optional(whole(1, 10_000)),
+  attempts: z.optional(whole(1, 10)),
   queue: z.optional(whole(0, 10_000_000)),
   maxSessions: z.optional(whole(1, 10_000)),
   pool: z.optional(poolSchema),
@@ -140,6 +143,7 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
     approve: options.approve,
     runners,
     allowUnisolated: options.allowUnisolated ?? false,
+    attempts: options.attempts ?? (runners[0]?.isRemote === true ? REMOTE_ATTEMPTS : 1),
     concurrency: options.concurrency ?? defaultConcurrency(runners),
     queue: options.queue ?? 10_000,
     maxSessions: options.maxSessions ?? DEFAULT_MAX_SESSIONS,

@@ -87,6 +87,7 @@ export function jobResult(state: EndedJob): JobResult {
     kind: accepted.kind,
     runner: ran?.sandbox.sandbox.runner ?? null,
     isolation: ran?.sandbox.sandbox.isolation ?? null,
+    ...(ran?.sandbox.sandbox.worker === undefined ? {} : { worker: ran.sandbox.sandbox.worker }),
     attempt: accepted.attempt,
     outcome,
     ...(limit === undefined ? {} : { limit }),

@@ -1,5 +1,6 @@
 import { diagnostic } from '../../contracts/errors/diagnostic.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { HostLeaves } from '../../sandboxes/runner.ts';
 import type { SandboxResult } from '../../protocol/messages/messages.ts';
 import type { Ending, JobEnding } from './job-ending.ts';
 import type { ArtifactCollector } from './receive-artifacts.ts';
@@ -31,7 +32,10 @@ export async function settleResult(
     const exit = await session.sandbox.exited;
     const oomKills = (await session.sandbox.usage?.())?.oomKills ?? 0;
     if (exit.oom === true || oomKills > 0) return without('out_of_memory');
-    if (canceledFor === undefined) throw lost(session, ended.kind === 'closed' ? ended.error : undefined);
+    if (canceledFor === undefined) {
+      const error = ended.kind === 'closed' ? ended.error : undefined;
+      throw lost(session, exit.isAnnounced === true ? (error ?? new HostLeaves()) : error);
+    }
   }
   if (canceledFor === 'calls' || canceledFor === 'network') return without('limit', canceledFor);
   return without(canceledFor === 'timeout' ? 'timeout' : 'canceled');
@@ -66,7 +70,8 @@ function without(outcome: SandboxResult['outcome'], limit?: SandboxResult['limit
 
 function lost(session: SandboxSession, error: Error | undefined): SkillcellError {
   // An error with a syscall is a broken connection, not a protocol error of the sandbox.
-  if (error !== undefined && (error as NodeJS.ErrnoException).syscall === undefined) {
+  const isBreach = error !== undefined && (error as NodeJS.ErrnoException).syscall === undefined;
+  if (isBreach && !(error instanceof HostLeaves)) {
     const fault = error.message.replace(/\.$/, '');
     const message = `Cannot go on with the job: the sandbox broke the protocol (${fault}).`;
     return new SkillcellError('channel.protocol', message, { cause: error });

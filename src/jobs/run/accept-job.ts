@@ -24,7 +24,9 @@ import { decideJob } from './decide-job.ts';
 import { createProgramRuns } from './program-runs.ts';
 import { type OpenNetwork, openJobNetwork } from '../network/open-job-network.ts';
 import { DEFAULT_ISOLATION } from '../supply/sandbox-places.ts';
+import { repeatLost } from './repeat-lost.ts';
 import { runJob, type RunJobOptions } from './run-job.ts';
+import { createCallTally, type CallTally } from '../../tools/calls/call-tally.ts';
 import type { SuppliedSandbox } from '../supply/sandbox-supply.ts';
 
 /** Options of one attempt of a job. */
@@ -33,6 +35,12 @@ interface AttemptOptions extends Pick<RunJobOptions, 'attempt' | 'signal' | 'emi
   queue: JobQueue;
   /** @default the runs of the job's own program */
   runs: SandboxRuns | undefined;
+}
+
+/** Options of the run in one sandbox. */
+interface RunningOptions {
+  tally: CallTally;
+  network: OpenNetwork | undefined;
 }
 
 type Asked = NonNullable<JobRequest['skills']>;
@@ -46,7 +54,7 @@ const LOOKS = 5;
 export interface AcceptOptions {
   /** Where the job waits for its place. @default the queue of the host */
   queue?: JobQueue;
-  /** Jobs are not retried; a resumed session is the next attempt of its job. @default 1 */
+  /** Number of the first attempt; a resumed session is the next attempt of its job. @default 1 */
   attempt?: number;
   /** The runs of the job's sandbox. @default the runs of its own program */
   runs?: SandboxRuns;
@@ -223,14 +231,21 @@ async function runAttempt(host: JobHost, job: PreparedJob, options: AttemptOptio
     const { next, complete } = await decideJob(host, job, options);
     if ('ended' in next) return complete(next.ended);
     span.set(preparedAttributes(next.job));
-    const network = await openNetwork(host, next.job, options);
-    try {
-      const take = () => unlessCanceled(signal, () => takeSandbox(host, next.job, signal));
-      const taken = await inSpan(span.begin('start'), take, { ended: startEnding });
-      return complete(taken === undefined ? canceled() : await runIn(taken, host, next.job, { ...options, network }));
-    } finally {
-      await network?.close();
-    }
+    const tally = createCallTally();
+    // The runs of a session cannot begin anew.
+    const most = options.runs === undefined ? host.settings.attempts : 1;
+    const once = async (tried: PreparedJob, number: number): Promise<JobResult> => {
+      const network = await openNetwork(host, tried, options);
+      try {
+        const take = () => unlessCanceled(signal, () => takeSandbox(host, tried, options));
+        const taken = await inSpan(span.begin('start'), take, { ended: startEnding });
+        if (taken === undefined) return canceled();
+        return await runIn(taken, host, tried, { ...options, attempt: number, tally, network });
+      } finally {
+        await network?.close();
+      }
+    };
+    return complete(await repeatLost(next.job, { attempt, most, signal, emit: options.emit, tally }, once));
   } finally {
     release();
   }
@@ -273,28 +288,33 @@ async function openNetwork(
   });
 }
 
-function takeSandbox({ supply }: JobHost, job: PreparedJob, signal: AbortSignal): Promise<SuppliedSandbox> {
-  const { request, language, limits, network } = job;
+function takeSandbox(
+  { supply }: JobHost,
+  { jobId, request, language, limits, network }: PreparedJob,
+  { signal, emit }: AttemptOptions,
+): Promise<SuppliedSandbox> {
   // Level none cannot hold a program to its rules.
   const isolation = request.isolation ?? (network === undefined ? undefined : DEFAULT_ISOLATION);
-  return supply.take({ runner: request.runner ?? 'auto', isolation, language, limits }, signal);
+  const onWaiting = (reason: string): void => void emit({ type: 'waiting', jobId, reason });
+  return supply.take({ runner: request.runner ?? 'auto', isolation, language, limits }, signal, onWaiting);
 }
 
 async function runIn(
   { session, warm, diagnostics }: SuppliedSandbox,
   { settings, artifacts, running, leaving, skillCode }: JobHost,
   job: PreparedJob,
-  { attempt, emit, budget, span, network, ...options }: AttemptOptions & { network: OpenNetwork | undefined },
+  { attempt, emit, budget, span, tally, network, ...options }: AttemptOptions & RunningOptions,
 ): Promise<JobResult> {
   const { approve, model, logger: log } = settings;
   const { jobId, subsystem: skills } = job;
   const { sandbox } = session;
-  const { runner, isolation } = sandbox;
+  const { runner, isolation, worker } = sandbox;
   log?.debug({ jobId, runner, isolation, warm }, 'sandbox taken');
-  void emit({ type: 'started', jobId, runner, isolation, warm, diagnostics });
+  const where = worker === undefined ? {} : { worker };
+  void emit({ type: 'started', jobId, runner, isolation, ...where, warm, diagnostics });
   running.set(jobId, job);
   const code = job.skillCode === undefined ? undefined : skillCode?.open(job.skillCode);
-  const runs = options.runs ?? createProgramRuns({ model, budget });
+  const runs = options.runs ?? createProgramRuns({ model, budget, tally });
   try {
     const { result, kept } = await runJob(job, session, runs, {
       signal: code === undefined ? options.signal : AbortSignal.any([options.signal, code.signal]),

@@ -3,6 +3,7 @@ import type { ModelGateway } from '../../models/model-gateway.ts';
 import { deniedLines } from '../../contracts/network/denied-lines.ts';
 import type { SandboxMessage } from '../../protocol/messages/messages.ts';
 import type { Broker } from '../../tools/calls/broker.ts';
+import type { CallTally } from '../../tools/calls/call-tally.ts';
 import { HOST_CALL, type BrokerReply } from '../../tools/calls/broker-call.ts';
 import type { HostCalls } from '../../tools/calls/host-calls.ts';
 import { modelEvents } from '../events/model-events.ts';
@@ -20,6 +21,8 @@ import type { RunGround, SandboxRuns } from './run-ground.ts';
 export interface AgentModel {
   model: ModelGateway | undefined;
   budget: ModelBudget;
+  /** Calls of all attempts of the job. */
+  tally: CallTally;
 }
 
 /** State of the runs, once the job has its sandbox. */
@@ -73,7 +76,7 @@ export function createProgramRuns(agent: AgentModel): SandboxRuns {
   };
 }
 
-function beginRuns(ground: RunGround, { model, budget }: AgentModel): Begun {
+function beginRuns(ground: RunGround, { model, budget, tally }: AgentModel): Begun {
   const { job, emit, span } = ground;
   const { jobId, limits, request, kind } = job;
   const requests = createAgentRequests(job);
@@ -93,6 +96,7 @@ function beginRuns(ground: RunGround, { model, budget }: AgentModel): Begun {
     ...agent,
     emit,
     budget,
+    tally,
     modelName: request.kind === 'codegen' ? request.model : undefined,
     toolCalls: request.budget?.toolCalls,
     onModelRequest: modelEvents(jobId, 'codegen', emit),

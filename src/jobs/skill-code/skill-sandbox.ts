@@ -1,3 +1,4 @@
+import { createCallTally } from '../../tools/calls/call-tally.ts';
 import { TOOL_JSON_BYTES } from '../../tools/calls/broker-call.ts';
 import { createModelBudget } from '../../models/model-budget.ts';
 import { type Tool, TOOL_VALUE_BYTES } from '../../tools/define/tool.ts';
@@ -177,19 +178,24 @@ async function runDriver(
   signal: AbortSignal,
 ): Promise<JobResult> {
   const budget = createModelBudget(undefined);
-  const { result } = await runJob(job, session, createProgramRuns({ model: undefined, budget }), {
-    attempt: 1,
-    signal,
-    emit: () => Promise.resolve(),
-    approve: undefined,
-    budget,
-    warm,
-    diagnostics: [],
-    // Not a job of a caller: the call of the job that it serves has a span already.
-    span: NO_SPAN,
-    onToolFailure: () => undefined,
-    withSkills: (fn) => fn(),
-  });
+  const { result } = await runJob(
+    job,
+    session,
+    createProgramRuns({ model: undefined, tally: createCallTally(), budget }),
+    {
+      attempt: 1,
+      signal,
+      emit: () => Promise.resolve(),
+      approve: undefined,
+      budget,
+      warm,
+      diagnostics: [],
+      // Not a job of a caller: the call of the job that it serves has a span already.
+      span: NO_SPAN,
+      onToolFailure: () => undefined,
+      withSkills: (fn) => fn(),
+    },
+  );
   return result;
 }
 

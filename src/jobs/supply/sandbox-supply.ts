@@ -19,7 +19,8 @@ export interface SuppliedSandbox {
 
 /** Gives sandboxes to jobs: a warm sandbox if one fits the demand, else a newly started one. */
 export interface SandboxSupply {
-  take(demand: SandboxDemand, signal: AbortSignal): Promise<SuppliedSandbox>;
+  /** @param onWaiting called with the reason if there is no sandbox for a while */
+  take(demand: SandboxDemand, signal: AbortSignal, onWaiting?: (reason: string) => void): Promise<SuppliedSandbox>;
   filled(): Promise<void>;
   metrics(): Promise<Record<string, PoolMetrics>>;
   close(): Promise<void>;
@@ -44,7 +45,7 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
   const starter = createSessionStarter(options.onFailure);
   const pools = createSessionPools({ ...options, starter });
   return {
-    async take({ runner, isolation, language, limits: jobLimits }, signal) {
+    async take({ runner, isolation, language, limits: jobLimits }, signal, onWaiting) {
       const places = sandboxPlaces({ runner, isolation }, options);
       const limits = sandboxLimits(jobLimits);
       const takeAt = (some: readonly SandboxPlace[]): SandboxSession | undefined =>
@@ -56,7 +57,7 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
       if (warm !== undefined) return { session: warm, warm: true, diagnostics: [] };
       // A sandbox that the pool is already starting is ready sooner than a new one, and two starts would compete for processors.
       const next = await pools.next({ places: isolating, language, limits }, signal);
-      const wish = { runner, isolation, places, runners: options.runners, language, limits };
+      const wish = { runner, isolation, places, runners: options.runners, language, limits, onWaiting };
       const found = next ?? (await startAtFirst(starter, { ...wish, waiting: (place) => takeAt([place]) }, signal));
       const missed = found.warm ? [] : pools.missed(wish);
       // A runner that has started it at another level was taken.

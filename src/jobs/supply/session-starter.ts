@@ -1,7 +1,7 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { Rehearsal } from '../../protocol/messages/messages.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
-import type { Runner, SandboxSpec } from '../../sandboxes/runner.ts';
+import type { Runner, SandboxSpec, StartOptions } from '../../sandboxes/runner.ts';
 import { createBackgroundWork } from './background-work.ts';
 import { openSession, type SandboxSession } from './sandbox-session.ts';
 
@@ -11,7 +11,7 @@ const READY_MS = 60_000;
 /** Starts sandboxes, and ends those that do not become ready. */
 export interface SessionStarter {
   /** Starts a sandbox and waits until it is ready for its job. */
-  start(runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession>;
+  start(runner: Runner, spec: SandboxSpec, options: StartOptions): Promise<SandboxSession>;
   /** Rehearses a job in the sandbox. This also checks that the sandbox is alive. */
   rehearse(session: SandboxSession, rehearsal: Rehearsal, signal?: AbortSignal): Promise<void>;
   /** Resolves when all failed sandboxes are gone. */
@@ -33,10 +33,10 @@ export function createSessionStarter(onFailure: (error: unknown) => void): Sessi
   };
 
   return {
-    async start(runner, spec, signal) {
+    async start(runner, spec, options) {
       const startedAt = performance.now();
-      const session = openSession(await runner.start(spec, { signal }), startedAt);
-      await orDismiss(session, session.ready, signal);
+      const session = openSession(await runner.start(spec, options), startedAt);
+      await orDismiss(session, session.ready, options.signal);
       return session;
     },
     rehearse: (session, rehearsal, signal) => orDismiss(session, session.rehearse(rehearsal), signal),

@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts';
 import { createLimiter } from '../../protocol/limiter.ts';
-import { type Runner, RUNNER_CONTRACT, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
+import {
+  type Runner,
+  RUNNER_CONTRACT,
+  type RunnerReport,
+  type Sandbox,
+  type SandboxSpec,
+  type StartOptions,
+} from '../runner.ts';
 import { ensureRuntime } from '../runtime-bundle.ts';
 import { createDemands, type Demands } from './demands.ts';
 import { fleetAddress } from './fleet-address.ts';
@@ -22,6 +30,8 @@ const ACTION = 'create the fleet runner';
 const ROWS_MS = 1_000;
 const PATIENCE_MS = 15_000;
 const PROBE_MS = 5_000;
+/** A start that takes longer tells why. */
+const TELL_MS = 10_000;
 const LEVELS: readonly Isolation[] = ['container', 'kernel', 'namespace'];
 
 /** Options of {@link createFleetRunner}. */
@@ -170,21 +180,17 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     await fleet.link.connected({ signal, patienceMs });
     return fleet;
   };
-  /** Waits for a worker of a level, or refuses at once. */
-  const requireWorker = async (fleet: OpenFleet, level: Isolation, signal: AbortSignal): Promise<void> => {
-    for (;;) {
-      const rows = await fleet.rows().catch((error: unknown) => {
-        throw fleetError('start a sandbox', address.shown, error);
-      });
-      const fitting = rows.filter(isFitting);
-      if (fitting.some((row) => row.isolation === level && row.build === fleet.build)) return;
-      if (emptyFleet === 'refuse') throw noWorker(queue, level, fleet.build, fitting);
-      await new Promise((resolve) => setTimeout(resolve, ROWS_MS));
-      signal.throwIfAborted();
-    }
+  /** @throws SkillcellError `runner.isolation-unmet` or `runner.unavailable` if no worker has this level and build */
+  const requireWorker = async (fleet: OpenFleet, level: Isolation): Promise<void> => {
+    const rows = await fleet.rows().catch((error: unknown) => {
+      throw fleetError('start a sandbox', address.shown, error);
+    });
+    const fitting = rows.filter(isFitting);
+    if (fitting.some((row) => row.isolation === level && row.build === fleet.build)) return;
+    throw noWorker(queue, level, fleet.build, fitting);
   };
 
-  const start = async (spec: SandboxSpec, { signal }: { signal: AbortSignal }): Promise<Sandbox> => {
+  const start = async (spec: SandboxSpec, { signal, onWaiting }: StartOptions): Promise<Sandbox> => {
     if (closing.signal.aborted) throw closed();
     if (!levels.includes(spec.isolation)) {
       const message = `Cannot start a sandbox: the fleet has the levels ${levels.join(', ')}, got ${spec.isolation}.`;
@@ -193,13 +199,16 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     const either = AbortSignal.any([signal, closing.signal]);
     const fleet = await connected(either, PATIENCE_MS);
     hold(fleet, true);
+    const tell = (): void => onWaiting?.(`all slots of the queue ${queue} are taken`);
+    const telling = setTimeout(tell, TELL_MS).unref();
     try {
-      await requireWorker(fleet, spec.isolation, either);
+      await requireWorker(fleet, spec.isolation);
       return await place(fleet, spec, either);
     } catch (error) {
       if (closing.signal.aborted && !signal.aborted) throw closed();
       throw error;
     } finally {
+      clearTimeout(telling);
       hold(fleet, false);
     }
   };
@@ -270,6 +279,7 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     levels,
     isRemote: true,
     start,
+    ...(emptyFleet === 'refuse' ? {} : { changed: (signal: AbortSignal) => sleep(ROWS_MS, undefined, { signal }) }),
     async reach({ signal, patienceMs }) {
       await connected(signal, patienceMs);
     },

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
-import type { Sandbox, SandboxExit } from '../runner.ts';
+import { HostLeaves, type Sandbox, type SandboxExit } from '../runner.ts';
 import { ENTRY_KIND, type EntryKind } from './link/entry.ts';
 import type { Lease, LeaseCalls } from './link/lease-table.ts';
 import {
@@ -43,20 +43,22 @@ export function followSandbox(lease: () => Lease): FollowedSandbox {
   let last: SandboxCounters | undefined;
   let counted: PromiseWithResolvers<SandboxCounters> | undefined;
 
-  const lost = (reason: string): void => {
+  const lost = (reason: string, isAnnounced = false): void => {
     const { channel, peer } = lease();
     complaint = peer === undefined ? reason : `worker ${peer}: ${reason}`;
     taken.abort();
-    opened.reject(new SkillcellError('sandbox.lost', `Cannot go on with the sandbox: ${complaint}.`));
-    exited.resolve(LOST);
     // An error of the connection, not of the protocol of the sandbox.
-    channel.destroy(Object.assign(new Error(complaint), { syscall: 'read', code: 'ECONNRESET' }));
+    const about = { syscall: 'read', code: 'ECONNRESET' };
+    const cause = Object.assign(isAnnounced ? new HostLeaves(complaint) : new Error(complaint), about);
+    opened.reject(new SkillcellError('sandbox.lost', `Cannot go on with the sandbox: ${complaint}.`, { cause }));
+    exited.resolve(isAnnounced ? { ...LOST, isAnnounced } : LOST);
+    channel.destroy(cause);
   };
   const ended = (bytes: Buffer): void => {
     const exit = readEnded(bytes);
     lease().forget();
     if (exit === undefined) return lost('it told an end of no known form');
-    if (exit.leaving) return lost('it left the fleet');
+    if (exit.leaving) return lost('it left the fleet', true);
     complaint = exit.complaint;
     last = { usage: exit.usage, memoryBytes: null };
     opened.reject(new SkillcellError('sandbox.start-failed', `Cannot start a sandbox: ${complaint || 'it ended'}.`));

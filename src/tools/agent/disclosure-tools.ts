@@ -64,6 +64,8 @@ export interface DisclosureTools {
   /** Replaces the skills. */
   use(skills: SkillsSubsystem): void;
   begin(known: KnownSkills): void;
+  /** The job begins anew: it has no instructions but those of its beginning. */
+  restart(): void;
   /** Gives the job the tools of skills, and returns the new ones. @throws ToolError */
   bring(ids: readonly string[]): Promise<string[]>;
   /** Adds skills whose instructions the job got in another way, and replaces the sources pool. */
@@ -98,6 +100,7 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
   let active = new Set<string>();
   let pool: readonly SourceRow[] = [];
   let bringTools: BringTools | undefined;
+  let atFirst: Pick<KnownSkills, 'active' | 'pool'> = { active: [], pool: [] };
 
   const list = (): { id: string; name: string; brief: string; active: boolean }[] =>
     skills.visible(who).map(({ id, name, brief }) => ({ id, name, brief, active: active.has(id) }));
@@ -208,10 +211,15 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
       skills = present;
     },
     begin(known) {
+      atFirst = known;
       active = new Set(known.active);
       ({ pool } = known);
       who = { consumer, includeInternal, tools: known.tools };
       bringTools = known.bring;
+    },
+    restart() {
+      active = new Set(atFirst.active);
+      ({ pool } = atFirst);
     },
     bring: (ids) => bring(ids),
     join(ids, after) {

@@ -15,7 +15,8 @@ import { createLimiter } from '../../protocol/limiter.ts';
 import { callModel } from './call-model.ts';
 import { createCallRows } from './call-rows.ts';
 import { callTool, type ToolAnswer, type ToolSurroundings } from './call-tool.ts';
-import { countToolCalls, type AdmitCall } from './count-tool-calls.ts';
+import { createCallTally, type CallTally } from './call-tally.ts';
+import type { AdmitCall } from './count-tool-calls.ts';
 import { createEffectRecord } from './effect-record.ts';
 import { askHost, type HostCalls } from './host-calls.ts';
 import { measureJson } from './measure-json.ts';
@@ -52,7 +53,9 @@ export interface BrokerOptions {
   limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
   /** Whether the job may make more than one attempt. */
   repeats?: boolean | undefined;
-  /** Limits the calls of each tool. @default a count of the calls of this broker alone */
+  /** Calls of the job until now, which count for its limits. @default none */
+  tally?: CallTally | undefined;
+  /** Limits the calls of each tool. @default the count of the tally */
   admit?: AdmitCall | undefined;
   approve?: ApprovalGateOptions['approve'];
   onApproval?: ApprovalGateOptions['onEvent'] | undefined;
@@ -114,14 +117,13 @@ export interface Broker {
 export function createBroker(options: BrokerOptions): Broker {
   const rows = createCallRows();
   const closing = new AbortController();
-  const around = toolSurroundings(options);
+  const tally = options.tally ?? createCallTally();
+  const around = toolSurroundings(options, tally);
   let attempt = 1;
   let attemptOver = new AbortController();
   let toolsEnd: { job: AbortSignal; signal: AbortSignal } | undefined;
   let lastId = 0;
   const { toolCalls: mostToolCalls = Infinity, aroundCall = (_called, make) => make() } = options;
-  let arrived = 0;
-  let toolsArrived = 0;
   let exhausted: string | undefined;
   let modelCallsLeft = options.modelCalls ?? options.limits.calls;
   let modelFailure: Error | undefined;
@@ -206,13 +208,13 @@ export function createBroker(options: BrokerOptions): Broker {
       bytes.parts.catch(() => undefined);
       const ends = call.target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);
       if (ends.aborted) return refusal('tool.job-over', 'the job is over');
-      arrived += 1;
-      if (arrived > options.limits.calls) return refuseMore(`${options.limits.calls} calls`);
+      tally.arrived += 1;
+      if (tally.arrived > options.limits.calls) return refuseMore(`${options.limits.calls} calls`);
       if (call.id <= lastId) return refusal('tool.invalid-arguments', 'its id was used before');
       lastId = call.id;
 
       const { id, target, name } = call;
-      if (target === 'tool' && (toolsArrived += 1) > mostToolCalls)
+      if (target === 'tool' && (tally.toolsArrived += 1) > mostToolCalls)
         return refuseMore(`${mostToolCalls} calls of tools`);
       const row = rows.begin({ id, target, name }, options.tools.has(name));
       const started = performance.now();
@@ -242,7 +244,7 @@ export function createBroker(options: BrokerOptions): Broker {
   };
 }
 
-function toolSurroundings(options: BrokerOptions): ToolSurroundings {
+function toolSurroundings(options: BrokerOptions, tally: CallTally): ToolSurroundings {
   const { jobId, context, secrets = [], approve, limits, onToolFailure } = options;
   return {
     jobId,
@@ -250,7 +252,8 @@ function toolSurroundings(options: BrokerOptions): ToolSurroundings {
     secrets,
     onToolFailure,
     gate: createLimiter({ room: RUNNING_CALLS, queue: WAITING_BYTES }),
-    admit: options.admit ?? countToolCalls(),
+    admit: options.admit ?? tally.admit,
+    onEffect: (tool) => (tally.changedBy ??= tool),
     effects: options.repeats === true ? createEffectRecord() : undefined,
     approval: createApprovalGate({
       approve,

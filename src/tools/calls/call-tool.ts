@@ -48,6 +48,8 @@ export interface ToolSurroundings {
   admit: AdmitCall;
   /** Absent if a job makes only one attempt. */
   effects: EffectRecord | undefined;
+  /** Called before a tool runs that may change something. */
+  onEffect(tool: string): void;
   /** Gets the real error of a tool, for the host's log. */
   onToolFailure?: ((name: string, error: unknown) => void) | undefined;
 }
@@ -194,6 +196,7 @@ async function make(
     effect?.done(reply);
     return reply;
   };
+  if (tool.effect !== 'read') around.onEffect(tool.id);
   effect?.begin();
   try {
     return await withinDeadline(run(), { limitMs: timeoutOf(tool), overdue, signal: call.signal });

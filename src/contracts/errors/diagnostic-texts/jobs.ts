@@ -94,6 +94,11 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
     meaning: 'a preferred runner could not be used, and the job runs on another one',
     advice: 'Fix the cause in the message, or choose a runner; `skillcell doctor` shows more.',
   },
+  'sandbox.restarted': {
+    meaning:
+      'the sandbox of the job was lost, and the job began anew in another one; its result is that of the last attempt',
+    advice: 'Nothing to do. If it repeats, look at the worker that the message names.',
+  },
   'sandbox.ended': {
     meaning: 'the sandbox was killed before it could report; its output until then is kept',
     advice: 'Raise the time limit, or let the program end earlier.',
