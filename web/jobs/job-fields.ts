@@ -15,6 +15,10 @@ export interface JobFields {
   env: string;
   seconds: string;
   memory: string;
+  network: string;
+  npm: string;
+  pypi: string;
+  secrets: string;
   /** Parts of an earlier job that the service does not show. */
   lost: string[];
   /** Fields of an earlier job that the form has no place for. They stay as they are. */
@@ -25,14 +29,16 @@ export interface JobFields {
 export function emptyFields(): JobFields {
   return {
     ...{ kind: 'exec', language: 'javascript', label: '', code: '', task: '', skill: '', script: '' },
-    ...{ skills: '', args: '', env: '', seconds: '', memory: '', lost: [] },
+    ...{ skills: '', args: '', env: '', seconds: '', memory: '' },
+    ...{ network: '', npm: '', pypi: '', secrets: '', lost: [] },
     others: { kind: '', limits: {}, skills: {}, rest: {} },
   };
 }
 
 /** The fields of an earlier job. */
 export function fieldsFrom(request: ShownRequest): JobFields {
-  const { kind, language, label, code, task, skill, script, args = [], env = [], files, stdin, ...others } = request;
+  const { kind, language, label, code, task, skill, script, args = [], env = [], files, stdin, ...given } = request;
+  const { network = [], packages: { npm = [], pypi = [] } = {}, secrets = [], ...others } = given;
   const {
     limits: { runTimeoutMs, memoryMib, ...limits } = {},
     skills: { refs = [], ...skills } = {},
@@ -51,6 +57,9 @@ export function fieldsFrom(request: ShownRequest): JobFields {
     env: env.map((name) => `${name}=`).join('\n'),
     seconds: runTimeoutMs === undefined ? '' : String(runTimeoutMs / 1_000),
     memory: memoryMib === undefined ? '' : String(memoryMib),
+    // A rule that is no text is a line of JSON.
+    network: network.map((rule) => (typeof rule === 'string' ? rule : JSON.stringify(rule))).join('\n'),
+    ...{ npm: npm.join('\n'), pypi: pypi.join('\n'), secrets: secrets.join('\n') },
     lost: [
       ...files.map(({ destination }) => destination),
       ...(stdin === null ? [] : ['standard input']),
@@ -62,29 +71,44 @@ export function fieldsFrom(request: ShownRequest): JobFields {
 
 /** The job that the form describes. */
 export function jobOf(fields: JobFields): Record<string, unknown> {
-  const { kind, language, label, code, task, skill, script, others } = fields;
-  const args = fields.args.split('\n').filter((line) => line !== '');
-  const refs = listOf(fields.skills);
+  const { kind, language, label, code, task, skill, script, seconds, memory, others } = fields;
   const env = fields.env.split('\n').filter((line) => line.includes('='));
   const limits = {
-    ...others.limits,
-    ...(fields.seconds === '' ? {} : { runTimeoutMs: Math.round(Number(fields.seconds) * 1_000) }),
-    ...(fields.memory === '' ? {} : { memoryMib: Number(fields.memory) }),
+    runTimeoutMs: seconds && Math.round(Number(seconds) * 1_000),
+    memoryMib: memory && Number(memory),
   };
-  const skills = { ...others.skills, ...(refs.length === 0 ? {} : { refs }) };
   return {
     // The other fields of one kind are none of another.
     ...(kind === others.kind ? others.rest : {}),
     kind,
-    ...(label.trim() === '' ? {} : { label: label.trim() }),
     ...(kind === 'exec' ? { code, language } : {}),
     ...(kind === 'codegen' ? { task, language } : {}),
     ...(kind === 'script' ? { skill, script } : {}),
-    ...(args.length === 0 ? {} : { args }),
-    ...(env.length === 0 ? {} : { env: Object.fromEntries(env.map(variable)) }),
-    ...(Object.keys(limits).length === 0 ? {} : { limits }),
-    ...(Object.keys(skills).length === 0 ? {} : { skills }),
+    ...filled({
+      label: label.trim(),
+      args: fields.args.split('\n').filter((line) => line !== ''),
+      env: Object.fromEntries(env.map(variable)),
+      limits: { ...others.limits, ...filled(limits) },
+      skills: { ...others.skills, ...filled({ refs: listOf(fields.skills) }) },
+      network: linesOf(fields.network).map((line): unknown => (line.startsWith('{') ? JSON.parse(line) : line)),
+      packages: filled({ npm: linesOf(fields.npm), pypi: linesOf(fields.pypi) }),
+      secrets: linesOf(fields.secrets),
+    }),
   };
+}
+
+/** Fields without the empty ones. */
+function filled(fields: Record<string, string | number | object>): Record<string, unknown> {
+  const isFilled = ([, value]: [string, string | number | object]): boolean =>
+    typeof value === 'number' || Object.keys(value).length > 0;
+  return Object.fromEntries(Object.entries(fields).filter(isFilled));
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }
 
 function variable(line: string): [name: string, value: string] {

@@ -23,6 +23,9 @@ export interface ShownRequest {
   files: { destination: string; bytes: number }[];
   stdin: { bytes: number } | null;
   skills?: { refs?: string[] };
+  network?: (string | object)[];
+  packages?: { npm?: string[]; pypi?: string[] };
+  secrets?: string[];
   [field: string]: unknown;
 }
 
