@@ -59,6 +59,27 @@ describeWith('a job in the console', MISSING_CHROMIUM, () => {
     expect(faults).toEqual([]);
   });
 
+  it('shows hundreds of thousands of lines, of which the page holds those in sight', async () => {
+    const code = `process.stdout.write('first' + '\\n'.repeat(900_000) + 'last')`;
+    const { page, faults } = await scene.open({ path: `/jobs/${await submit({ kind: 'exec', code })}` });
+    await page.getByText('900001 lines').waitFor();
+    const output = page.getByRole('region', { name: 'Output' });
+    const isInSight = async (text: string): Promise<void> => {
+      await output.getByText(text, { exact: true }).waitFor();
+      const [line, box] = [await output.getByText(text, { exact: true }).boundingBox(), await output.boundingBox()];
+      expect(line?.y).toBeGreaterThanOrEqual(box?.y ?? Infinity);
+      expect(line?.y).toBeLessThan((box?.y ?? 0) + (box?.height ?? 0));
+      expect(await output.locator('.line').count()).toBeLessThan(100);
+    };
+    await isInSight('last');
+    await output.evaluate((place) => place.scrollTo({ top: 0 }));
+    await isInSight('first');
+    await output.focus();
+    await page.keyboard.press('End');
+    await isInSight('last');
+    expect(faults).toEqual([]);
+  });
+
   it('runs a job again, links both, and copies it as a command that submits it', async () => {
     const id = await submit({
       kind: 'exec',
