@@ -50,7 +50,7 @@ export function Problem({ error }: { error: Error | null | undefined }): ReactEl
 
 /** Shows the answer of a query, or its error, or that it is awaited. */
 export function Loaded<Data>(props: {
-  query: UseQueryResult<Data>;
+  query: Pick<UseQueryResult<Data>, 'data' | 'error'>;
   children: (data: Data) => ReactNode;
 }): ReactElement | null {
   const { query, children } = props;
