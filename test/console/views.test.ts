@@ -71,6 +71,7 @@ describeWith('the views of the console', MISSING_CHROMIUM, () => {
       ['/tokens', 'laptop'],
       ['/users', 'ada'],
       ['/no/such/view', 'There is no such view.'],
+      ['/jobs/%FF', 'Cannot find the resource'],
     ];
   });
   afterAll(() => scene[Symbol.asyncDispose]());

@@ -23,7 +23,11 @@ import { ResultPart, RunParts } from './result-part.tsx';
 /** A job, live until its end. */
 export function JobView({ id }: { id: string }): ReactElement {
   const job = useJob(id);
-  return <Loaded query={job}>{(loaded) => <LoadedJob job={loaded} />}</Loaded>;
+  return (
+    <Loaded isView query={job}>
+      {(loaded) => <LoadedJob job={loaded} />}
+    </Loaded>
+  );
 }
 
 function LoadedJob({ job }: { job: Job }): ReactElement {

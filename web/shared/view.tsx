@@ -48,15 +48,27 @@ export function Problem({ error }: { error: Error | null | undefined }): ReactEl
   );
 }
 
+/** An error in place of a view. */
+export function FailedView({ error, children }: { error: Error; children?: ReactNode }): ReactElement {
+  return (
+    <View title="Cannot show this view">
+      <Problem error={error} />
+      {children}
+    </View>
+  );
+}
+
 /** Shows the answer of a query, or its error, or that it is awaited. */
 export function Loaded<Data>(props: {
   query: Pick<UseQueryResult<Data>, 'data' | 'error'>;
+  /** Whether the answer is a view of its own, and no part of one. */
+  isView?: boolean;
   children: (data: Data) => ReactNode;
-}): ReactElement | null {
-  const { query, children } = props;
+}): ReactElement {
+  const { query, isView = false, children } = props;
   if (query.data !== undefined) return <>{children(query.data)}</>;
-  if (query.error !== null) return <Problem error={query.error} />;
-  return <Loader aria-label="loading" />;
+  if (query.error === null) return <Loader aria-label="loading" />;
+  return isView ? <FailedView error={query.error} /> : <Problem error={query.error} />;
 }
 
 /** A line in place of an empty list. */
