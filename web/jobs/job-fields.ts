@@ -1,24 +1,13 @@
 import { listOf } from '../shared/format.ts';
 import type { ShownRequest } from './jobs.ts';
 
+/** Names of the fields that hold a text. */
+export type FieldName =
+  | ('kind' | 'language' | 'label' | 'code' | 'task' | 'skill' | 'script' | 'skills' | 'args' | 'env')
+  | ('seconds' | 'memory' | 'network' | 'npm' | 'pypi' | 'secrets');
+
 /** The fields of the form of a job, as people write them. */
-export interface JobFields {
-  kind: 'exec' | 'codegen' | 'script';
-  language: string;
-  label: string;
-  code: string;
-  task: string;
-  skill: string;
-  script: string;
-  skills: string;
-  args: string;
-  env: string;
-  seconds: string;
-  memory: string;
-  network: string;
-  npm: string;
-  pypi: string;
-  secrets: string;
+export interface JobFields extends Record<FieldName, string> {
   /** Parts of an earlier job that the service does not show. */
   lost: string[];
   /** Fields of an earlier job that the form has no place for. They stay as they are. */
@@ -26,32 +15,18 @@ export interface JobFields {
 }
 
 /** The fields of a job from nothing. */
-export function emptyFields(): JobFields {
-  return {
-    ...{ kind: 'exec', language: 'javascript', label: '', code: '', task: '', skill: '', script: '' },
-    ...{ skills: '', args: '', env: '', seconds: '', memory: '' },
-    ...{ network: '', npm: '', pypi: '', secrets: '', lost: [] },
-    others: { kind: '', limits: {}, skills: {}, rest: {} },
-  };
-}
+export const EMPTY_FIELDS: JobFields = fieldsFrom({ kind: 'exec', files: [], stdin: null });
 
 /** The fields of an earlier job. */
 export function fieldsFrom(request: ShownRequest): JobFields {
-  const { kind, language, label, code, task, skill, script, args = [], env = [], files, stdin, ...given } = request;
-  const { network = [], packages: { npm = [], pypi = [] } = {}, secrets = [], ...others } = given;
-  const {
-    limits: { runTimeoutMs, memoryMib, ...limits } = {},
-    skills: { refs = [], ...skills } = {},
-    ...rest
-  } = others as {
-    limits?: Record<string, number>;
-    skills?: { refs?: string[] };
-  };
+  const { kind, language = 'javascript', label = '', code = '', task = '', skill = '', ...given } = request;
+  const { script = '', args = [], env = [], files, stdin, network = [], packages = {}, ...others } = given;
+  const { secrets = [], limits: givenLimits = {}, skills: givenSkills = {}, ...rest } = others;
+  const { runTimeoutMs, memoryMib, ...limits } = givenLimits;
+  const { refs = [], ...skills } = givenSkills;
+  const { npm = [], pypi = [] } = packages;
   return {
-    ...emptyFields(),
-    ...{ kind, code: code ?? '', task: task ?? '', skill: skill ?? '', script: script ?? '' },
-    language: language ?? 'javascript',
-    label: typeof label === 'string' ? label : '',
+    ...{ kind, language, label, code, task, skill, script },
     skills: refs.join(', '),
     args: args.join('\n'),
     env: env.map((name) => `${name}=`).join('\n'),
@@ -89,10 +64,10 @@ export function jobOf(fields: JobFields): Record<string, unknown> {
       args: fields.args.split('\n').filter((line) => line !== ''),
       env: Object.fromEntries(env.map(variable)),
       limits: { ...others.limits, ...filled(limits) },
-      skills: { ...others.skills, ...filled({ refs: listOf(fields.skills) }) },
-      network: linesOf(fields.network).map((line): unknown => (line.startsWith('{') ? JSON.parse(line) : line)),
-      packages: filled({ npm: linesOf(fields.npm), pypi: linesOf(fields.pypi) }),
-      secrets: linesOf(fields.secrets),
+      skills: { ...others.skills, ...filled({ refs: listOf(fields.skills, ',') }) },
+      network: listOf(fields.network, '\n').map((line): unknown => (line.startsWith('{') ? JSON.parse(line) : line)),
+      packages: filled({ npm: listOf(fields.npm, '\n'), pypi: listOf(fields.pypi, '\n') }),
+      secrets: listOf(fields.secrets, '\n'),
     }),
   };
 }
@@ -102,13 +77,6 @@ function filled(fields: Record<string, string | number | object>): Record<string
   const isFilled = ([, value]: [string, string | number | object]): boolean =>
     typeof value === 'number' || Object.keys(value).length > 0;
   return Object.fromEntries(Object.entries(fields).filter(isFilled));
-}
-
-function linesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 }
 
 function variable(line: string): [name: string, value: string] {

@@ -6,7 +6,7 @@ import { ApiError, ask } from '../shared/api.ts';
 import { ChoiceField, Form, LongField, TextField } from '../shared/fields.tsx';
 import { useChange } from '../shared/queries.ts';
 import { Loaded, Note, View } from '../shared/view.tsx';
-import { emptyFields, fieldsFrom, type JobFields, jobOf } from './job-fields.ts';
+import { EMPTY_FIELDS, type FieldName, fieldsFrom, type JobFields, jobOf } from './job-fields.ts';
 import { requestOf, useJob } from './jobs.ts';
 
 const KINDS = [
@@ -21,13 +21,11 @@ const POINTERS: Partial<Record<FieldName, string>> = {
 };
 const CODE_FONT = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } };
 
-type FieldName = Exclude<keyof JobFields, 'lost' | 'others'>;
-
 /** The form of a new job. `?from=ID` fills it from another job. */
 export function NewJobView(): ReactElement {
   const [query] = useFilters();
   const from = query.get('from');
-  return <View title="New job" children={from === null ? <JobForm start={emptyFields()} /> : <FromJob id={from} />} />;
+  return <View title="New job" children={from === null ? <JobForm start={EMPTY_FIELDS} /> : <FromJob id={from} />} />;
 }
 
 function FromJob({ id }: { id: string }): ReactElement {

@@ -1,4 +1,4 @@
-import { Alert, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { Alert, Group, List, Loader, Stack, Text, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { useTitle } from './address.tsx';
@@ -29,20 +29,14 @@ export function Problem({ error }: { error: Error | null | undefined }): ReactEl
     <Alert color="red" variant="outline" title={error.message} role="alert" className="breaking">
       <Stack gap={4}>
         {errors.length > 1 && (
-          <ul className="places">
+          <List size="sm">
             {errors.map(({ pointer, detail }) => (
-              <li key={`${pointer} ${detail}`}>
-                {pointer} {detail}
-              </li>
+              <List.Item key={`${pointer} ${detail}`} children={`${pointer} ${detail}`} />
             ))}
-          </ul>
+          </List>
         )}
         {hint !== undefined && <Text size="sm">{hint}</Text>}
-        {code !== undefined && (
-          <Text size="xs" c="dimmed">
-            {code}
-          </Text>
-        )}
+        {code !== undefined && <Text size="xs" c="dimmed" children={code} />}
       </Stack>
     </Alert>
   );
