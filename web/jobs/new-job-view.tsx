@@ -68,13 +68,6 @@ function JobForm({ start }: { start: JobFields }): ReactElement {
         description="NAME=value, one on each line. The values are not shown again."
         {...field('env')}
       />
-      <Group align="end">
-        <TextField type="number" label="Time limit in seconds" min={1} {...field('seconds')} />
-        <TextField type="number" label="Memory limit in MiB" min={1} {...field('memory')} />
-        <FileButton multiple onChange={setFiles} inputProps={{ 'aria-label': 'Input files' }}>
-          {(props) => <Button {...props}>Choose input files</Button>}
-        </FileButton>
-      </Group>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <LongField
           label="Network"
@@ -85,6 +78,13 @@ function JobForm({ start }: { start: JobFields }): ReactElement {
         <LongField label="Packages of npm" description="Such as is-odd@3, one on each line" {...field('npm')} />
         <LongField label="Packages of Python" description="Such as tinypkg==1.0, one on each line" {...field('pypi')} />
       </SimpleGrid>
+      <Group align="end">
+        <TextField type="number" label="Time limit in seconds" min={1} {...field('seconds')} />
+        <TextField type="number" label="Memory limit in MiB" min={1} {...field('memory')} />
+        <FileButton multiple onChange={setFiles} inputProps={{ 'aria-label': 'Input files' }}>
+          {(props) => <Button {...props}>Choose input files</Button>}
+        </FileButton>
+      </Group>
       {files.length > 0 && <Note>{files.map(({ name }) => name).join(', ')}</Note>}
       {lost.length > 0 && <Note>To be given again: {lost.join(', ')}</Note>}
     </Form>
