@@ -19,7 +19,7 @@ import { refuseOtherMethods } from './http/other-methods.ts';
 import { parseJsonBodies } from './http/parse-json.ts';
 import { problemOf, RequestRefused, sendProblem } from './http/problem.ts';
 import { validatorCompiler } from './http/validate.ts';
-import { addConsole, type ConsolePage, isPageRequest } from './routes/console-routes.ts';
+import { addConsole, type ConsolePage, decodableUrl, isPageRequest } from './routes/console-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addJobRoutes } from './routes/job-routes.ts';
 import { addKindRoutes } from './routes/kind-routes.ts';
@@ -66,6 +66,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
     trustProxy: behindProxy,
     bodyLimit: BODY_BYTES,
     requestTimeout: REQUEST_MS,
+    rewriteUrl: decodableUrl,
     forceCloseConnections: true,
     return503OnClosing: false,
     // With these, the framework does not load compilers of its own.

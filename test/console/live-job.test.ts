@@ -1,3 +1,5 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { execa } from 'execa';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -56,6 +58,52 @@ describeWith('a job in the console', MISSING_CHROMIUM, () => {
     await page.getByText('600 lines').waitFor();
     expect(await shownLines(page)).toEqual(Array.from({ length: 600 }, (_, at) => `line ${at}`));
     await proxy.close();
+    expect(faults).toEqual([]);
+  });
+
+  it('shows hundreds of thousands of lines, of which the page holds those in sight', async () => {
+    const code = `process.stdout.write('first' + '\\n'.repeat(900_000) + 'last')`;
+    const { page, faults } = await scene.open({ path: `/jobs/${await submit({ kind: 'exec', code })}` });
+    await page.getByText('900001 lines').waitFor();
+    const output = page.getByRole('region', { name: 'Output' });
+    const isInSight = async (text: string): Promise<void> => {
+      await output.getByText(text, { exact: true }).waitFor();
+      const [line, box] = [await output.getByText(text, { exact: true }).boundingBox(), await output.boundingBox()];
+      expect(line?.y).toBeGreaterThanOrEqual(box?.y ?? Infinity);
+      expect(line?.y).toBeLessThan((box?.y ?? 0) + (box?.height ?? 0));
+      expect(await output.locator('.line').count()).toBeLessThan(100);
+    };
+    await isInSight('last');
+    await output.evaluate((place) => place.scrollTo({ top: 0 }));
+    await isInSight('first');
+    await output.focus();
+    await page.keyboard.press('End');
+    await isInSight('last');
+    expect(faults).toEqual([]);
+  });
+
+  it('names ten of the files that a job left out, and counts the others', async () => {
+    const code = `
+      import { writeFileSync } from 'node:fs';
+      for (let at = 10; at < 25; at += 1) writeFileSync(process.env.SKILLCELL_OUTPUT + '/' + at + '.txt', 'text');`;
+    const id = await submit({ kind: 'exec', code, limits: { artifactFiles: 2 } }, 'wait=60');
+    const { page, faults } = await scene.open({ path: `/jobs/${id}` });
+    await page.getByText('3 more files are left out.').waitFor();
+    expect(await page.getByText(/^\d+\.txt is left out: /).count()).toBe(10);
+    expect(await page.getByRole('link', { name: '.txt' }).count()).toBe(2);
+    expect(faults).toEqual([]);
+  });
+
+  it('waits for the output of a service that cannot read it', async () => {
+    const id = await submit({ kind: 'exec', code: 'console.log("kept")' }, 'wait=60');
+    const folder = join(scene.service.folder, 'jobs');
+    renameSync(folder, `${folder}-lost`);
+    expect((await scene.service.call(`/jobs/${id}/events`)).status).toBeGreaterThanOrEqual(500);
+    const { page, faults } = await scene.open({ path: `/jobs/${id}` });
+    await page.getByText('The connection is lost').waitFor();
+    renameSync(`${folder}-lost`, folder);
+    await page.getByText('kept', { exact: true }).waitFor();
+    await page.getByText('The connection is lost').waitFor({ state: 'detached' });
     expect(faults).toEqual([]);
   });
 

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { UploadedFile } from '../../src/registry/skills/upload-skill.ts';
@@ -132,5 +134,41 @@ describeWith('skills in the console', MISSING_CHROMIUM, () => {
       expect((await scene.service.call(`/skills/${id}`)).status).toBe(404);
       expect(faults).toEqual([]);
     }
+  });
+
+  it('shows 200 of a long list, and finds a skill that stands behind thousands of others', async () => {
+    using database = new DatabaseSync(join(scene.service.folder, 'skillcell.db'));
+    database.exec(`
+      with recursive numbers(at) as (select 10000 union all select at + 1 from numbers where at < 12300)
+      insert into kinds (user_id, kind, namespace, name, slug, json, revision, read_only, created_at, updated_at)
+      select 0, 'Skill', 'default', 'many-' || at, 'many-' || at,
+        json_object('description', 'Number ' || at), 1, 0, 0, 0 from numbers`);
+    const { page, faults } = await scene.open();
+    const read = new Set<string>();
+    page.on('request', (request) => read.add(request.url()));
+    const parts = (): string[] => [...read].filter((url) => url.includes('/skills/unified'));
+    await page.getByRole('link', { name: 'Skills' }).click();
+    await page.getByText('The first 200 are shown; a search finds the others.').waitFor();
+    expect(await page.getByRole('row').count()).toBe(201);
+    expect(parts()).toHaveLength(3);
+    await page.getByRole('textbox', { name: 'Search' }).fill('number 12299');
+    await page.getByRole('link', { name: 'many-12299' }).waitFor();
+    await page.getByText('are searched so far').waitFor({ state: 'detached' });
+    expect(await page.getByRole('row').count()).toBe(2);
+    expect(parts().length).toBeGreaterThan(23);
+    // A part that cannot be read is told, beside the skills that are found before it.
+    await page.goto('/skills');
+    await page.getByText('The first 200 are shown').waitFor();
+    database.exec('alter table kinds rename to lost');
+    await page.getByRole('textbox', { name: 'Search' }).fill('number 10000');
+    await page.getByRole('alert').getByText('internal.fault').waitFor();
+    await page.getByText('The first 300 are searched so far.').waitFor();
+    await page.getByRole('link', { name: 'many-10000' }).waitFor();
+    await page.goto('/agents/teams');
+    await page.getByRole('alert').getByText('Cannot answer the request: the service failed.').waitFor();
+    database.exec('alter table lost rename to kinds');
+    await page.reload();
+    await page.getByText('No teams yet.').waitFor();
+    expect(faults).toEqual([]);
   });
 });

@@ -71,6 +71,7 @@ describeWith('the views of the console', MISSING_CHROMIUM, () => {
       ['/tokens', 'laptop'],
       ['/users', 'ada'],
       ['/no/such/view', 'There is no such view.'],
+      ['/jobs/%FF', 'Cannot find the resource'],
     ];
   });
   afterAll(() => scene[Symbol.asyncDispose]());
@@ -96,6 +97,12 @@ describeWith('the views of the console', MISSING_CHROMIUM, () => {
       await visit({ scheme }, async (page, path) => {
         found.push([path, await findings(page)]);
       });
+      const { page: form } = await scene.open({ scheme, path: '/jobs/new' });
+      await form.getByRole('textbox', { name: 'Program' }).fill('1');
+      await form.getByRole('textbox', { name: 'Network' }).fill('elsewhere.example');
+      await form.getByRole('button', { name: 'Run', exact: true }).click();
+      await form.getByRole('main').getByText('network.not-allowed').waitFor();
+      found.push(['refused form', await findings(form)]);
       const signIn = await scene.open({ token: null, scheme });
       await signIn.page.getByRole('button', { name: 'Sign in' }).waitFor();
       found.push(['sign-in', await findings(signIn.page)]);

@@ -46,6 +46,8 @@ describe('the pages of the console', () => {
       '/skills/1/files',
       '/%00',
       '/..%2f..%2fsecret.txt',
+      '/jobs/%FF',
+      '/jobs/%?q=%FF',
     ]) {
       const [status, text] = await get(path);
       expect([path, status, text.includes('<p>page</p>')]).toEqual([path, 200, true]);
@@ -58,6 +60,7 @@ describe('the pages of the console', () => {
     expect((await get('/jobs', {}, 'POST'))[0]).toBe(401);
     expect((await get('/healthz'))[1]).toBe('{"status":"ok"}');
     expect((await get('/assets/none.js'))[0]).toBe(404);
+    expect(JSON.parse((await get('/api/v1/jobs/%FF'))[1]).code).toBe('request.invalid');
     const token = { authorization: `Bearer ${scene.admin}` };
     for (const path of ['/api', '/api/', '/api/v1/none', '/api/v1/jobs/none', '/api?x']) {
       expect([path, (await get(path))[0]]).toEqual([path, 401]);
@@ -97,6 +100,6 @@ describe('the pages of the console', () => {
     expect((await get('/jobs', link))[0]).toBe(200);
     expect((await get('/jobs', { ...link, 'sec-fetch-mode': 'no-cors' }))[0]).toBe(403);
     expect((await get('/api/v1/me', link))[0]).toBe(403);
-    expect((await get('/jobs', { host: 'evil.example' }))[0]).toBe(421);
+    for (const path of ['/jobs', '/jobs/%FF']) expect((await get(path, { host: 'evil.example' }))[0]).toBe(421);
   });
 });

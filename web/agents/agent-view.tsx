@@ -22,7 +22,11 @@ export function AgentView({ path, id }: { path: AgentPath; id: string | null }):
 
 function PresentAgent({ path, id }: { path: AgentPath; id: string }): ReactElement {
   const query = useAgent(path, id);
-  return <Loaded query={query}>{(present) => <AgentForm key={present.etag} path={path} present={present} />}</Loaded>;
+  return (
+    <Loaded isView query={query}>
+      {(present) => <AgentForm key={present.etag} path={path} present={present} />}
+    </Loaded>
+  );
 }
 
 interface FormProps {

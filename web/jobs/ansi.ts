@@ -22,41 +22,40 @@ export interface OutputLine {
 /** Divides the text of one stream into lines as it comes. */
 export class LineReader {
   readonly #stream: OutputLine['stream'];
-  #colours: string[] = [];
+  #colours = '';
+  /** The last line, while it may still grow. */
+  #open: OutputLine | undefined;
 
   constructor(stream: OutputLine['stream']) {
     this.#stream = stream;
   }
 
-  /** Adds a text to lines. The last line of this stream may still grow. */
-  add(lines: OutputLine[], text: string, open: OutputLine | undefined): OutputLine | undefined {
-    const [first = '', ...others] = text.split('\n');
-    let last = open;
-    if (last === undefined) {
-      if (first === '' && others.length === 0) return undefined;
-      last = this.#begin(lines);
+  /** Adds a text to lines. */
+  add(lines: OutputLine[], text: string): void {
+    for (let start = 0; start < text.length;) {
+      const end = text.indexOf('\n', start);
+      const line = this.#open ?? { stream: this.#stream, colours: this.#colours, text: '' };
+      if (this.#open === undefined) lines.push(line);
+      line.text += text.slice(start, end === -1 ? undefined : end);
+      this.#open = line;
+      if (end === -1) return;
+      this.#open = undefined;
+      this.#colours = coloursAfter(line);
+      start = end + 1;
     }
-    this.#extend(last, first);
-    for (const [index, other] of others.entries()) {
-      if (index === others.length - 1 && other === '') return undefined;
-      last = this.#begin(lines);
-      this.#extend(last, other);
-    }
-    return last;
   }
+}
 
-  #begin(lines: OutputLine[]): OutputLine {
-    const line = { stream: this.#stream, colours: this.#colours.join(''), text: '' };
-    lines.push(line);
-    return line;
-  }
-
-  #extend(line: OutputLine, text: string): void {
-    line.text += text;
-    for (const [colour] of text.matchAll(COLOURS)) {
-      this.#colours = /\[0?m/.test(colour) ? [] : [...this.#colours, colour].slice(-MOST_KEPT);
-    }
-  }
+/** The colours that hold behind a line. */
+function coloursAfter({ colours, text }: OutputLine): string {
+  // Most lines have none, and a search for all of them would take most of the time.
+  if (!text.includes('\x1b')) return colours;
+  const all = (colours + text).match(COLOURS) ?? [];
+  const reset = all.findLastIndex((colour) => /\[0?m/.test(colour));
+  return all
+    .slice(reset + 1)
+    .slice(-MOST_KEPT)
+    .join('');
 }
 
 /** A line as parts of one style. */

@@ -1,7 +1,8 @@
-import { Switch, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { type ReactElement, useState } from 'react';
 import { CodeView } from '../shared/code-view.tsx';
 import { Difference } from '../shared/difference.tsx';
+import { CheckField } from '../shared/fields.tsx';
 import { shortDigest } from '../shared/format.ts';
 import { Note, Part } from '../shared/view.tsx';
 import type { LiveAttempt } from './live-job.ts';
@@ -13,9 +14,7 @@ export function AttemptsPart(props: { attempts: LiveAttempt[]; language: string 
   if (attempts.length === 0) return null;
   return (
     <Part title="Programs">
-      {attempts.length > 1 && (
-        <Switch label="Whole programs" checked={isWhole} onChange={(event) => setWhole(event.currentTarget.checked)} />
-      )}
+      {attempts.length > 1 && <CheckField label="Whole programs" checked={isWhole} onChange={setWhole} />}
       {attempts.map(({ attempt, code, promptSha256 }, index) => {
         const before = attempts[index - 1];
         const label = `Program of attempt ${attempt}`;

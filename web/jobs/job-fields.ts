@@ -1,20 +1,13 @@
 import { listOf } from '../shared/format.ts';
 import type { ShownRequest } from './jobs.ts';
 
+/** Names of the fields that hold a text. */
+export type FieldName =
+  | ('kind' | 'language' | 'label' | 'code' | 'task' | 'skill' | 'script' | 'skills' | 'args' | 'env')
+  | ('seconds' | 'memory' | 'network' | 'npm' | 'pypi' | 'secrets');
+
 /** The fields of the form of a job, as people write them. */
-export interface JobFields {
-  kind: 'exec' | 'codegen' | 'script';
-  language: string;
-  label: string;
-  code: string;
-  task: string;
-  skill: string;
-  script: string;
-  skills: string;
-  args: string;
-  env: string;
-  seconds: string;
-  memory: string;
+export interface JobFields extends Record<FieldName, string> {
   /** Parts of an earlier job that the service does not show. */
   lost: string[];
   /** Fields of an earlier job that the form has no place for. They stay as they are. */
@@ -22,35 +15,26 @@ export interface JobFields {
 }
 
 /** The fields of a job from nothing. */
-export function emptyFields(): JobFields {
-  return {
-    ...{ kind: 'exec', language: 'javascript', label: '', code: '', task: '', skill: '', script: '' },
-    ...{ skills: '', args: '', env: '', seconds: '', memory: '', lost: [] },
-    others: { kind: '', limits: {}, skills: {}, rest: {} },
-  };
-}
+export const EMPTY_FIELDS: JobFields = fieldsFrom({ kind: 'exec', files: [], stdin: null });
 
 /** The fields of an earlier job. */
 export function fieldsFrom(request: ShownRequest): JobFields {
-  const { kind, language, label, code, task, skill, script, args = [], env = [], files, stdin, ...others } = request;
-  const {
-    limits: { runTimeoutMs, memoryMib, ...limits } = {},
-    skills: { refs = [], ...skills } = {},
-    ...rest
-  } = others as {
-    limits?: Record<string, number>;
-    skills?: { refs?: string[] };
-  };
+  const { kind, language = 'javascript', label = '', code = '', task = '', skill = '', ...given } = request;
+  const { script = '', args = [], env = [], files, stdin, network = [], packages = {}, ...others } = given;
+  const { secrets = [], limits: givenLimits = {}, skills: givenSkills = {}, ...rest } = others;
+  const { runTimeoutMs, memoryMib, ...limits } = givenLimits;
+  const { refs = [], ...skills } = givenSkills;
+  const { npm = [], pypi = [] } = packages;
   return {
-    ...emptyFields(),
-    ...{ kind, code: code ?? '', task: task ?? '', skill: skill ?? '', script: script ?? '' },
-    language: language ?? 'javascript',
-    label: typeof label === 'string' ? label : '',
+    ...{ kind, language, label, code, task, skill, script },
     skills: refs.join(', '),
     args: args.join('\n'),
     env: env.map((name) => `${name}=`).join('\n'),
     seconds: runTimeoutMs === undefined ? '' : String(runTimeoutMs / 1_000),
     memory: memoryMib === undefined ? '' : String(memoryMib),
+    // A rule that is no text is a line of JSON.
+    network: network.map((rule) => (typeof rule === 'string' ? rule : JSON.stringify(rule))).join('\n'),
+    ...{ npm: npm.join('\n'), pypi: pypi.join('\n'), secrets: secrets.join('\n') },
     lost: [
       ...files.map(({ destination }) => destination),
       ...(stdin === null ? [] : ['standard input']),
@@ -62,29 +46,37 @@ export function fieldsFrom(request: ShownRequest): JobFields {
 
 /** The job that the form describes. */
 export function jobOf(fields: JobFields): Record<string, unknown> {
-  const { kind, language, label, code, task, skill, script, others } = fields;
-  const args = fields.args.split('\n').filter((line) => line !== '');
-  const refs = listOf(fields.skills);
+  const { kind, language, label, code, task, skill, script, seconds, memory, others } = fields;
   const env = fields.env.split('\n').filter((line) => line.includes('='));
   const limits = {
-    ...others.limits,
-    ...(fields.seconds === '' ? {} : { runTimeoutMs: Math.round(Number(fields.seconds) * 1_000) }),
-    ...(fields.memory === '' ? {} : { memoryMib: Number(fields.memory) }),
+    runTimeoutMs: seconds && Math.round(Number(seconds) * 1_000),
+    memoryMib: memory && Number(memory),
   };
-  const skills = { ...others.skills, ...(refs.length === 0 ? {} : { refs }) };
   return {
     // The other fields of one kind are none of another.
     ...(kind === others.kind ? others.rest : {}),
     kind,
-    ...(label.trim() === '' ? {} : { label: label.trim() }),
     ...(kind === 'exec' ? { code, language } : {}),
     ...(kind === 'codegen' ? { task, language } : {}),
     ...(kind === 'script' ? { skill, script } : {}),
-    ...(args.length === 0 ? {} : { args }),
-    ...(env.length === 0 ? {} : { env: Object.fromEntries(env.map(variable)) }),
-    ...(Object.keys(limits).length === 0 ? {} : { limits }),
-    ...(Object.keys(skills).length === 0 ? {} : { skills }),
+    ...filled({
+      label: label.trim(),
+      args: fields.args.split('\n').filter((line) => line !== ''),
+      env: Object.fromEntries(env.map(variable)),
+      limits: { ...others.limits, ...filled(limits) },
+      skills: { ...others.skills, ...filled({ refs: listOf(fields.skills, ',') }) },
+      network: listOf(fields.network, '\n').map((line): unknown => (line.startsWith('{') ? JSON.parse(line) : line)),
+      packages: filled({ npm: listOf(fields.npm, '\n'), pypi: listOf(fields.pypi, '\n') }),
+      secrets: listOf(fields.secrets, '\n'),
+    }),
   };
+}
+
+/** Fields without the empty ones. */
+function filled(fields: Record<string, string | number | object>): Record<string, unknown> {
+  const isFilled = ([, value]: [string, string | number | object]): boolean =>
+    typeof value === 'number' || Object.keys(value).length > 0;
+  return Object.fromEntries(Object.entries(fields).filter(isFilled));
 }
 
 function variable(line: string): [name: string, value: string] {

@@ -23,7 +23,11 @@ import { ResultPart, RunParts } from './result-part.tsx';
 /** A job, live until its end. */
 export function JobView({ id }: { id: string }): ReactElement {
   const job = useJob(id);
-  return <Loaded query={job}>{(loaded) => <LoadedJob job={loaded} />}</Loaded>;
+  return (
+    <Loaded isView query={job}>
+      {(loaded) => <LoadedJob job={loaded} />}
+    </Loaded>
+  );
 }
 
 function LoadedJob({ job }: { job: Job }): ReactElement {
@@ -76,21 +80,26 @@ function Actions({ job }: { job: Job }): ReactElement {
   return (
     <>
       <Problem error={rerun.error ?? cancel.error} />
-      {!me.readOnly && !isOver && (
-        <Button
-          color="red"
-          variant="outline"
-          loading={cancel.isPending}
-          onClick={() => cancel.mutate()}
-          children="Cancel"
-        />
-      )}
-      {!me.readOnly && <Button loading={rerun.isPending} onClick={() => rerun.mutate()} children="Run again" />}
-      {!me.readOnly && <LinkButton to={`/jobs/new?from=${job.id}`} children="Change" />}
       <CopyButton value={asCurl(requestOf(job), location.origin)}>
         {({ copied, copy }) => <Button onClick={copy} children={copied ? 'Copied' : 'Copy as curl'} />}
       </CopyButton>
-      {!me.readOnly && isOver && <ConfirmButton label="Delete" question={question} change={remove} />}
+      {!me.readOnly && (
+        <>
+          <Button loading={rerun.isPending} onClick={() => rerun.mutate()} children="Run again" />
+          <LinkButton to={`/jobs/new?from=${job.id}`} children="Change" />
+          {isOver ? (
+            <ConfirmButton label="Delete" question={question} change={remove} />
+          ) : (
+            <Button
+              color="red"
+              variant="outline"
+              loading={cancel.isPending}
+              onClick={() => cancel.mutate()}
+              children="Cancel"
+            />
+          )}
+        </>
+      )}
     </>
   );
 }

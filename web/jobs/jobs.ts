@@ -13,6 +13,7 @@ const COLOURS: Readonly<Record<string, string>> = {
 /** The request of a job as the service shows it: names of variables, and files without their bytes. */
 export interface ShownRequest {
   kind: JobSummary['kind'];
+  label?: string;
   code?: string;
   task?: string;
   language?: string;
@@ -22,7 +23,11 @@ export interface ShownRequest {
   env?: string[];
   files: { destination: string; bytes: number }[];
   stdin: { bytes: number } | null;
+  limits?: { runTimeoutMs?: number; memoryMib?: number };
   skills?: { refs?: string[] };
+  network?: (string | object)[];
+  packages?: { npm?: string[]; pypi?: string[] };
+  secrets?: string[];
   [field: string]: unknown;
 }
 

@@ -28,6 +28,8 @@ export interface LiveJob {
 
 /** Events of this time are shown together, in milliseconds, so that fast output does not block the page. */
 const SHOW_MS = 100;
+/** Time for events at once, in milliseconds. The browser hands over a whole megabyte of them in one task. */
+const TAKE_MS = 50;
 
 /** Follows a job, from its first event on. */
 export function useLiveJob(id: string): LiveJob {
@@ -36,16 +38,26 @@ export function useLiveJob(id: string): LiveJob {
   useEffect(() => {
     const job = emptyJob();
     const take = eventTaker(job);
+    const waiting: SentEvent[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = (): void => {
       timer ??= setTimeout(() => {
         timer = undefined;
+        const end = performance.now() + TAKE_MS;
+        let taken = 0;
+        for (const event of waiting) {
+          take(event);
+          taken += 1;
+          if (performance.now() > end) break;
+        }
+        waiting.splice(0, taken);
         setShown({ ...job });
+        if (waiting.length > 0) show();
       }, SHOW_MS);
     };
     const end = followJob(id, {
       onEvent(event) {
-        take(event);
+        waiting.push(event);
         if (event.type === 'started' || event.type === 'finished')
           void client.invalidateQueries({ queryKey: ['jobs'] });
         show();
@@ -76,14 +88,13 @@ function emptyJob(): LiveJob {
 export function eventTaker(job: LiveJob): (event: SentEvent) => void {
   const readers = { stdout: new LineReader('stdout'), stderr: new LineReader('stderr') };
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
-  const open: Partial<Record<OutputLine['stream'], OutputLine | undefined>> = {};
   let prompt: string | null = null;
   return (event) => {
     if (event.type === 'output') {
       const { stream, text, base64 } = event;
       const bytes = base64 === undefined ? undefined : Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
       const added = text ?? decoders[stream].decode(bytes, { stream: true });
-      open[stream] = readers[stream].add(job.lines, added, open[stream]);
+      readers[stream].add(job.lines, added);
     } else if (event.type === 'started') job.phase = `running at level ${event.isolation}`;
     else if (event.type === 'attempt') {
       job.phase =

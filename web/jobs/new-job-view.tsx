@@ -1,12 +1,12 @@
-import { Button, FileButton, Group } from '@mantine/core';
-import { type ReactElement, useState } from 'react';
+import { Button, FileButton, Group, SimpleGrid } from '@mantine/core';
+import { type ReactElement, type ReactNode, useState } from 'react';
 import type { Job } from '../../src/server/schemas/jobs.ts';
 import { goTo, useFilters } from '../shared/address.tsx';
-import { ask } from '../shared/api.ts';
+import { ApiError, ask } from '../shared/api.ts';
 import { ChoiceField, Form, LongField, TextField } from '../shared/fields.tsx';
 import { useChange } from '../shared/queries.ts';
 import { Loaded, Note, View } from '../shared/view.tsx';
-import { emptyFields, fieldsFrom, type JobFields, jobOf } from './job-fields.ts';
+import { EMPTY_FIELDS, type FieldName, fieldsFrom, type JobFields, jobOf } from './job-fields.ts';
 import { requestOf, useJob } from './jobs.ts';
 
 const KINDS = [
@@ -15,13 +15,17 @@ const KINDS = [
   { value: 'script', label: 'script: run a script of a skill' },
 ];
 const LANGUAGES = ['javascript', 'typescript', 'python', 'bash'];
+/** Places in the job of the fields whose names differ. */
+const POINTERS: Partial<Record<FieldName, string>> = {
+  ...{ seconds: '/limits/runTimeoutMs', memory: '/limits/memoryMib', npm: '/packages/npm', pypi: '/packages/pypi' },
+};
 const CODE_FONT = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } };
 
 /** The form of a new job. `?from=ID` fills it from another job. */
 export function NewJobView(): ReactElement {
   const [query] = useFilters();
   const from = query.get('from');
-  return <View title="New job" children={from === null ? <JobForm start={emptyFields()} /> : <FromJob id={from} />} />;
+  return <View title="New job" children={from === null ? <JobForm start={EMPTY_FIELDS} /> : <FromJob id={from} />} />;
 }
 
 function FromJob({ id }: { id: string }): ReactElement {
@@ -34,12 +38,11 @@ function JobForm({ start }: { start: JobFields }): ReactElement {
   const [files, setFiles] = useState<File[]>([]);
   const submit = useSubmission(fields, files);
   const { kind, lost } = fields;
-  /** The value of a field, and its change. */
-  const field = (
-    name: Exclude<keyof JobFields, 'lost' | 'others'>,
-  ): { value: string; onChange: (to: string) => void } => ({
+  /** The value of a field, its change, and why the service has refused it. */
+  const field = (name: FieldName): { value: string; onChange: (to: string) => void; error: ReactNode } => ({
     value: fields[name],
     onChange: (value) => setFields({ ...fields, [name]: value }),
+    error: refusalAt(POINTERS[name] ?? `/${name}`, submit.error),
   });
   return (
     <Form change={submit} submit="Run">
@@ -65,6 +68,16 @@ function JobForm({ start }: { start: JobFields }): ReactElement {
         description="NAME=value, one on each line. The values are not shown again."
         {...field('env')}
       />
+      <SimpleGrid cols={{ base: 1, sm: 2 }}>
+        <LongField
+          label="Network"
+          description="Hosts that the program may reach, one on each line"
+          {...field('network')}
+        />
+        <LongField label="Secrets" description="Names, one on each line" {...field('secrets')} />
+        <LongField label="Packages of npm" description="Such as is-odd@3, one on each line" {...field('npm')} />
+        <LongField label="Packages of Python" description="Such as tinypkg==1.0, one on each line" {...field('pypi')} />
+      </SimpleGrid>
       <Group align="end">
         <TextField type="number" label="Time limit in seconds" min={1} {...field('seconds')} />
         <TextField type="number" label="Memory limit in MiB" min={1} {...field('memory')} />
@@ -76,6 +89,13 @@ function JobForm({ start }: { start: JobFields }): ReactElement {
       {lost.length > 0 && <Note>To be given again: {lost.join(', ')}</Note>}
     </Form>
   );
+}
+
+/** The refusals of the service for a place in the job. */
+function refusalAt(pointer: string, error: Error | null): ReactNode {
+  const { errors = [] } = error instanceof ApiError ? error.problem : {};
+  const here = errors.filter((place) => `${place.pointer}/`.startsWith(`${pointer}/`));
+  return here.map(({ detail }) => detail).join(' ');
 }
 
 /** Submits a form only once, also if an answer is lost and the button is pressed again: the same form has the same key. */

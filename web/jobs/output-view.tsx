@@ -1,41 +1,41 @@
 import { Anchor, Group } from '@mantine/core';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, memo, type ReactElement, useEffect, useRef, useState } from 'react';
+import { useViewportSize } from '@mantine/hooks';
+import { type CSSProperties, memo, type ReactElement, type UIEvent, useEffect, useRef, useState } from 'react';
 import { apiPath } from '../shared/api.ts';
 import { Note } from '../shared/view.tsx';
 import { type OutputLine, styledParts } from './ansi.ts';
 
+/** Of every line, in pixels, so that the place of a line follows from its number. */
 const LINE_HEIGHT = 19;
 
 /** The output of a job, line by line. It stays at its end until a reader scrolls up. */
 export function OutputView({ id, lines, isLive }: { id: string; lines: OutputLine[]; isLive: boolean }): ReactElement {
   const place = useRef<HTMLDivElement>(null);
-  const [isAtEnd, setAtEnd] = useState(true);
-  const rows = useVirtualizer({
-    count: lines.length,
-    getScrollElement: () => place.current,
-    estimateSize: () => LINE_HEIGHT,
-    overscan: 20,
-  });
+  /** The first visible line; null for the end. */
+  const [top, setTop] = useState<number | null>(null);
+  // The window has room for twice the lines that are visible.
+  const count = Math.ceil(useViewportSize().height / LINE_HEIGHT);
+  const first = Math.max(0, top === null ? lines.length - count : top - Math.floor(count / 4));
   useEffect(() => {
-    if (isAtEnd && place.current !== null) place.current.scrollTop = place.current.scrollHeight;
-  }, [lines.length, isAtEnd]);
-  const scrolled = (): void => {
-    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = place.current ?? {};
-    setAtEnd(scrollHeight - scrollTop - clientHeight < 2 * LINE_HEIGHT);
+    if (top === null && place.current !== null) place.current.scrollTop = place.current.scrollHeight;
+  }, [lines.length, top]);
+  const scrolled = ({ currentTarget }: UIEvent): void => {
+    const { scrollHeight, scrollTop, clientHeight } = currentTarget;
+    const isAtEnd = scrollHeight - scrollTop - clientHeight < 2 * LINE_HEIGHT;
+    setTop(isAtEnd ? null : Math.floor(scrollTop / LINE_HEIGHT));
   };
   return (
     <>
       <div ref={place} className="output" tabIndex={0} role="region" aria-label="Output" onScroll={scrolled}>
         {lines.length === 0 && <span>{isLive ? 'No output yet.' : 'No output.'}</span>}
-        <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
-          {rows.getVirtualItems().map(({ index, start }) => (
+        <div style={{ height: lines.length * LINE_HEIGHT, position: 'relative' }}>
+          {lines.slice(first, first + count).map((line, index) => (
             <div
-              key={index}
-              className={`line ${lines[index]?.stream ?? ''}`}
-              style={{ transform: `translateY(${start}px)`, height: LINE_HEIGHT }}
+              key={first + index}
+              className={`line ${line.stream}`}
+              style={{ transform: `translateY(${(first + index) * LINE_HEIGHT}px)`, height: LINE_HEIGHT }}
             >
-              <Line line={lines[index]} text={lines[index]?.text ?? ''} />
+              <Line line={line} text={line.text} />
             </div>
           ))}
         </div>
@@ -54,8 +54,7 @@ export function OutputView({ id, lines, isLive }: { id: string; lines: OutputLin
 }
 
 /** A line grows in place: its text is a property of its own. */
-const Line = memo(function Line({ line }: { line: OutputLine | undefined; text: string }): ReactElement | null {
-  if (line === undefined) return null;
+const Line = memo(function Line({ line }: { line: OutputLine; text: string }): ReactElement {
   return (
     <>
       {styledParts(line).map(({ content, fg, bg, decorations }, index) => (

@@ -4,7 +4,7 @@ import { linkTo } from './address.tsx';
 import { Problem } from './view.tsx';
 
 /** Properties of an input whose `onChange` takes its value. */
-type Valued<Props, Value = string> = Omit<Props, 'onChange' | 'error'> & { onChange: (value: Value) => void };
+type Valued<Props, Value = string> = Omit<Props, 'onChange'> & { onChange: (value: Value) => void };
 
 export function TextField({ onChange, ...rest }: Valued<ui.TextInputProps>): ReactElement {
   return <ui.TextInput {...rest} onChange={(event) => onChange(event.currentTarget.value)} />;

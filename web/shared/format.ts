@@ -33,10 +33,10 @@ export function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** The values of a list that people write with commas or line breaks. */
-export function listOf(text: string): string[] {
+/** The values that people write with separators between them. */
+export function listOf(text: string, separator: string): string[] {
   return text
-    .split(/[,\n]/)
+    .split(separator)
     .map((each) => each.trim())
     .filter((each) => each !== '');
 }

@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
-import { Problem, View } from './view.tsx';
+import { FailedView } from './view.tsx';
 
 /** Shows an error in place of the view that has thrown it: its script cannot be loaded, or has a defect. The rest of the page stays. */
 export class Guard extends Component<{ children: ReactNode }, { error: Error | null }> {
@@ -14,12 +14,11 @@ export class Guard extends Component<{ children: ReactNode }, { error: Error | n
     const { error } = this.state;
     if (error === null) return this.props.children;
     return (
-      <View title="Cannot show this view">
-        <Problem error={error} />
+      <FailedView error={error}>
         <Group>
           <Button onClick={() => location.reload()} children="Load the page again" />
         </Group>
-      </View>
+      </FailedView>
     );
   }
 }

@@ -1,4 +1,4 @@
-import { Alert, Group, Loader, Stack, Text, Title } from '@mantine/core';
+import { Alert, Group, List, Loader, Stack, Text, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { useTitle } from './address.tsx';
@@ -29,34 +29,40 @@ export function Problem({ error }: { error: Error | null | undefined }): ReactEl
     <Alert color="red" variant="outline" title={error.message} role="alert" className="breaking">
       <Stack gap={4}>
         {errors.length > 1 && (
-          <ul className="places">
+          <List size="sm">
             {errors.map(({ pointer, detail }) => (
-              <li key={`${pointer} ${detail}`}>
-                {pointer} {detail}
-              </li>
+              <List.Item key={`${pointer} ${detail}`} children={`${pointer} ${detail}`} />
             ))}
-          </ul>
+          </List>
         )}
         {hint !== undefined && <Text size="sm">{hint}</Text>}
-        {code !== undefined && (
-          <Text size="xs" c="dimmed">
-            {code}
-          </Text>
-        )}
+        {code !== undefined && <Text size="xs" c="dimmed" children={code} />}
       </Stack>
     </Alert>
   );
 }
 
+/** An error in place of a view. */
+export function FailedView({ error, children }: { error: Error; children?: ReactNode }): ReactElement {
+  return (
+    <View title="Cannot show this view">
+      <Problem error={error} />
+      {children}
+    </View>
+  );
+}
+
 /** Shows the answer of a query, or its error, or that it is awaited. */
 export function Loaded<Data>(props: {
-  query: UseQueryResult<Data>;
+  query: Pick<UseQueryResult<Data>, 'data' | 'error'>;
+  /** Whether the answer is a view of its own, and no part of one. */
+  isView?: boolean;
   children: (data: Data) => ReactNode;
-}): ReactElement | null {
-  const { query, children } = props;
+}): ReactElement {
+  const { query, isView = false, children } = props;
   if (query.data !== undefined) return <>{children(query.data)}</>;
-  if (query.error !== null) return <Problem error={query.error} />;
-  return <Loader aria-label="loading" />;
+  if (query.error === null) return <Loader aria-label="loading" />;
+  return isView ? <FailedView error={query.error} /> : <Problem error={query.error} />;
 }
 
 /** A line in place of an empty list. */

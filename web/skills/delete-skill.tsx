@@ -6,8 +6,7 @@ import { goTo } from '../shared/address.tsx';
 import { ApiError, ask } from '../shared/api.ts';
 import { ConfirmDialog } from '../shared/confirm.tsx';
 import { useChange } from '../shared/queries.ts';
-import { RemoveButton } from './references-part.tsx';
-import { useRemoval } from './references.ts';
+import { RemoveButton, useRemoval } from './references-part.tsx';
 
 /** Deletes a skill. If ghosts refer to it, the dialog offers to take it from one of them, or from all. */
 export function DeleteSkill({ id, name }: { id: string; name: string }): ReactElement {

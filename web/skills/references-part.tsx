@@ -1,13 +1,16 @@
 import { Button, Group, Stack } from '@mantine/core';
+import type { UseMutationResult } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
+import type { Referrer } from '../../src/registry/kinds/references.ts';
 import { Link } from '../shared/address.tsx';
+import { ask } from '../shared/api.ts';
+import { useAnswer, useChange } from '../shared/queries.ts';
 import { Loaded, Nothing, Problem } from '../shared/view.tsx';
-import { useReferences, useRemoval } from './references.ts';
 import type { SkillPartProps } from './skills.ts';
 
-/** Ghosts, bots and teams that have the skill. */
+/** The ghosts with a skill, their bots, and the teams of these. */
 export function ReferencesPart({ id, mayChange }: SkillPartProps): ReactElement {
-  const references = useReferences(id);
+  const references = useAnswer<Referrer[]>(`/skills/${encodeURIComponent(id)}/references`);
   const removal = useRemoval(id);
   return (
     <Stack gap="xs">
@@ -28,6 +31,13 @@ export function ReferencesPart({ id, mayChange }: SkillPartProps): ReactElement 
         )}
       </Loaded>
     </Stack>
+  );
+}
+
+/** Takes the skill from one ghost, or from all. */
+export function useRemoval(id: string): UseMutationResult<unknown, Error, number | 'all'> {
+  return useChange((ghost: number | 'all') =>
+    ask(`/skills/${encodeURIComponent(id)}/remove-references${ghost === 'all' ? '' : `/${ghost}`}`, { method: 'POST' }),
   );
 }
 

@@ -22,9 +22,11 @@ export function SkillView({ id, part }: { id: string; part: string }): ReactElem
   const query = useSkill(id);
   const versions = useVersions(id);
   return (
-    <Loaded query={query}>
+    <Loaded isView query={query}>
       {(loaded) => (
-        <Loaded query={versions}>{(all) => <Skill id={id} part={part} {...loaded} versions={all} />}</Loaded>
+        <Loaded isView query={versions}>
+          {(all) => <Skill id={id} part={part} {...loaded} versions={all} />}
+        </Loaded>
       )}
     </Loaded>
   );

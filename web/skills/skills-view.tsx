@@ -7,8 +7,8 @@ import { LinkButton } from '../shared/fields.tsx';
 import { FormRows } from '../shared/form-rows.tsx';
 import { SearchField } from '../shared/search-field.tsx';
 import { useMe } from '../shared/user.ts';
-import { Loaded, Note, View } from '../shared/view.tsx';
-import { fieldsOf, MOST_LISTED, useSkills } from './skills.ts';
+import { Loaded, Note, Problem, View } from '../shared/view.tsx';
+import { fieldsOf, useSkills } from './skills.ts';
 
 const SCOPES: { value: SkillScope; label: string }[] = [
   { value: 'all', label: 'All' },
@@ -29,12 +29,13 @@ export function SkillsView(): ReactElement {
   const usual = me.role === 'viewer' ? 'everyone' : 'all';
   const scope = scopes.find(({ value }) => value === query.get('scope'))?.value ?? usual;
   const words = (query.get('q') ?? '').toLowerCase().split(/\s+/);
-  const skills = useSkills(scope);
   const isFound = (skill: UnifiedSkill): boolean => {
     const text =
       `${skill.metadata.name} ${skill.metadata.namespace} ${fieldsOf(skill).description ?? ''}`.toLowerCase();
     return words.every((word) => text.includes(word));
   };
+  const skills = useSkills(scope, (all) => all.filter(isFound).length > MOST_SHOWN);
+  const { error, hasNextPage } = skills;
   return (
     <View
       title="Skills"
@@ -45,24 +46,19 @@ export function SkillsView(): ReactElement {
         <SearchField />
       </Group>
       <Loaded query={skills}>
-        {(all) => (
-          <>
-            <FoundSkills skills={all.filter(isFound)} />
-            {all.length >= MOST_LISTED && <Note>The first {all.length} skills are searched.</Note>}
-          </>
-        )}
+        {(all) => {
+          const found = all.filter(isFound);
+          const none = hasNextPage ? 'No skills so far.' : 'No skills.';
+          return (
+            <>
+              <Problem error={error} />
+              <FormRows items={found.slice(0, MOST_SHOWN)} base="/skills" none={none} />
+              {found.length > MOST_SHOWN && <Note>The first {MOST_SHOWN} are shown; a search finds the others.</Note>}
+              {found.length <= MOST_SHOWN && hasNextPage && <Note>The first {all.length} are searched so far.</Note>}
+            </>
+          );
+        }}
       </Loaded>
     </View>
-  );
-}
-
-function FoundSkills({ skills }: { skills: UnifiedSkill[] }): ReactElement {
-  return (
-    <>
-      <FormRows items={skills.slice(0, MOST_SHOWN)} base="/skills" none="No skills." />
-      {skills.length > MOST_SHOWN && (
-        <Note>{`The first ${MOST_SHOWN} of ${skills.length} are shown; a search finds the others.`}</Note>
-      )}
-    </>
   );
 }

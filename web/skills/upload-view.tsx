@@ -21,7 +21,9 @@ export function UploadView(): ReactElement {
 function NextVersion({ id }: { id: string }): ReactElement {
   const base = useSkill(id);
   return (
-    <Loaded query={base}>{({ form }) => <Upload title={`Next version of ${form.metadata.name}`} base={id} />}</Loaded>
+    <Loaded isView query={base}>
+      {({ form }) => <Upload title={`Next version of ${form.metadata.name}`} base={id} />}
+    </Loaded>
   );
 }
 

@@ -46,6 +46,10 @@ function Changes({ id, versions }: Pick<SkillPartProps, 'id' | 'versions'>): Rea
   const [query, set] = useFilters();
   const chosen = (name: string, fallback: SkillVersion | undefined): SkillVersion | undefined =>
     versions.find(({ version }) => String(version) === query.get(name)) ?? fallback;
+  const field = (name: string, at: SkillVersion | undefined): { value: string; onChange: (to: string) => void } => ({
+    value: String(at?.version),
+    onChange: (to) => set(name, to),
+  });
   const [before, after] = [chosen('before', versions[1]), chosen('after', versions[0])];
   const [old, next] = [useFiles(id, before?.version), useFiles(id, after?.version)];
   const paths = changedPaths(before, after);
@@ -53,18 +57,8 @@ function Changes({ id, versions }: Pick<SkillPartProps, 'id' | 'versions'>): Rea
   return (
     <Part title="Difference">
       <Group>
-        <ChoiceField
-          label="From version"
-          data={choices}
-          value={String(before?.version)}
-          onChange={(to) => set('before', to)}
-        />
-        <ChoiceField
-          label="To version"
-          data={choices}
-          value={String(after?.version)}
-          onChange={(to) => set('after', to)}
-        />
+        <ChoiceField label="From version" data={choices} {...field('before', before)} />
+        <ChoiceField label="To version" data={choices} {...field('after', after)} />
       </Group>
       {paths.length === 0 && <Nothing>All files are the same.</Nothing>}
       <Loaded query={old}>

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -7,6 +8,9 @@ import type { App } from './route-options.ts';
 
 /** The place in `index.html` that each answer fills with a nonce of its own. */
 const NONCE_PLACE = /CSP_NONCE/g;
+
+/** Addresses that are no views of the console. */
+const NO_VIEW = /^\/(?:api|assets)(?:[/?]|$)/;
 
 /** The page of the console, for all addresses of its views. */
 export interface ConsolePage {
@@ -35,10 +39,25 @@ export async function addConsole(app: App, folder: string): Promise<ConsolePage>
   };
 }
 
+/**
+ * The address of a request. A path of the console that cannot be decoded, such as `/jobs/%FF`, is taken as its plain text: it names nothing, and
+ * its page says so.
+ */
+export function decodableUrl({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
+  if (NO_VIEW.test(url)) return url;
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURI(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+}
+
 /** Whether a request asks for a view of the console: a browser opens an address that no route has, outside the API. */
 export function isPageRequest({ is404, method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
-  return is404 && isRead && !/^\/(?:api|assets)(?:[/?]|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? '');
+  return is404 && isRead && !NO_VIEW.test(url) && /\btext\/html\b/.test(headers.accept ?? '');
 }
 
 /** Only scripts of this origin run. Styles that scripts insert carry the nonce. A frame has the policy of its own answer. */
