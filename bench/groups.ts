@@ -17,6 +17,7 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'egress.namespace': async () => (await import('./egress.ts')).egressNamespace,
   'egress.docker': async () => (await import('./egress.ts')).egressDocker,
   serve: async () => (await import('./serve.ts')).serve,
+  fleet: async () => (await import('./fleet.ts')).fleet,
   channel: async () => (await import('./channel-control.ts')).channelControl,
   start: async () => (await import('./packed-start.ts')).packedStart,
   entry: async () => (await import('./entry-load.ts')).entryLoad,

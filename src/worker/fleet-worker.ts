@@ -127,6 +127,7 @@ export async function createFleetWorker(
   const leases = new Set<ServedLease>();
   const closing = new AbortController();
   let isDraining = false;
+  let serving = 0;
 
   const supply = createSandboxSupply({
     runners: [runner],
@@ -134,7 +135,7 @@ export async function createFleetWorker(
     pool: { size: options.pool ?? 0, isolation },
     skillCode: false,
     network: true,
-    isBusy: () => leases.size > 0,
+    isBusy: () => serving > 0,
     onFailure: (error) => logger?.warn({ err: error }, 'a warm sandbox could not be started or ended'),
   });
   const endSweep = startRegularSweep({ runners: [runner], intervalMs: 60_000, log: logger });
@@ -163,12 +164,16 @@ export async function createFleetWorker(
 
   const serve = async ({ data }: Pick<Job, 'data'>): Promise<void> => {
     const demand: Demand = z.parse(demandSchema, data);
+    // Before its sandbox is taken: the pool must not start another one beside the job.
+    serving += 1;
     const lease = serveLease(demand, {
       ...{ table, supply, runner: runner.name, isolation, signal: closing.signal },
       most: { memoryMib: options.maxMemoryMib, cpus: options.maxCpus },
     });
     leases.add(lease);
-    await lease.ended.finally(() => leases.delete(lease));
+    await lease.ended;
+    leases.delete(lease);
+    serving -= 1;
   };
   try {
     while (!link.isUp)

@@ -16,8 +16,10 @@ export interface WantedDemand {
   queue: string;
   /** Creates the demand under a new lease. The lease before is not wanted any more. */
   renew(): Demand;
-  /** Aborts when a worker has taken it, or its job is canceled. */
-  over: AbortSignal;
+  /** Aborts when a worker has taken it. */
+  taken: AbortSignal;
+  /** Aborts when its job is canceled. */
+  canceled: AbortSignal;
 }
 
 /** Demands of one client. */
@@ -36,7 +38,8 @@ export function createDemands(redis: Redis): Demands {
     return known;
   };
   return {
-    async place({ queue: name, renew, over }) {
+    async place({ queue: name, renew, taken, canceled }) {
+      const over = AbortSignal.any([taken, canceled]);
       const queue = await queueOf(name);
       let demand: Demand | undefined;
       while (!over.aborted) {
@@ -50,8 +53,7 @@ export function createDemands(redis: Redis): Demands {
         }
         await pause(LOOK_MS, undefined, { signal: over }).catch(() => undefined);
       }
-      // One that a worker has taken is locked, and stays.
-      if (demand !== undefined) await queue.remove(demand.lease).catch(() => undefined);
+      if (demand !== undefined && !taken.aborted) await queue.remove(demand.lease).catch(() => undefined);
     },
     async close() {
       await Promise.all([...queues.values()].map(async (queue) => await (await queue).close().catch(() => undefined)));

@@ -163,7 +163,7 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     return {
       ...{ link, table, demands, build: buildOf(digest) },
       async rows() {
-        if (performance.now() - readAt > ROWS_MS) await refresh();
+        if (performance.now() - readAt > 2 * ROWS_MS) await refresh();
         return rows;
       },
       async close() {
@@ -228,7 +228,7 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     const leave = await waiting.enter({ signal });
     try {
       const name = demandQueue(queue, spec.isolation, build);
-      await demands.place({ queue: name, renew, over: AbortSignal.any([over.signal, signal]) });
+      await demands.place({ queue: name, renew, taken: over.signal, canceled: signal });
     } finally {
       leave?.();
     }

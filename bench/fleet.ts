@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../src/jobs/orchestrator.ts';
+import { createFleetRunner } from '../src/sandboxes/fleet/fleet-runner.ts';
+import { createLocalRunner } from '../src/sandboxes/local/local-runner.ts';
+import { defineTool } from '../src/tools/define/tool.ts';
+import { type RedisServer, startRedis } from '../test/fixtures/fleet/redis.ts';
+import { startWorkerProcess } from '../test/fixtures/fleet/worker-process.ts';
+import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
+import { echo } from './tool-calls.ts';
+import { execSubject } from './exec-subject.ts';
+import { type Measurement, measurementOf } from './measurement.ts';
+import { takeTurns } from './take-turns.ts';
+
+const MIB = 1024 * 1024;
+const ROUNDS = 10;
+const CALLS = 200;
+const OUTPUT_MIB = 100;
+const INPUT_MIB = 50;
+const LEASE_MS = 3_000;
+/** Jobs in a row whose processor time is counted together. */
+const JOBS = 10;
+
+const CODE = {
+  print: "console.log('42')",
+  calls: `import { callTool } from 'skillcell';
+for (let at = 0; at < 20; at += 1) await callTool('x.echo', { n: at });
+const from = performance.now();
+for (let at = 0; at < ${CALLS}; at += 1) await callTool('x.echo', { n: at });
+export default (performance.now() - from) / ${CALLS};`,
+  output: `const line = 'x'.repeat(65_535) + '\\n';
+for (let left = ${(OUTPUT_MIB * MIB) / 65_536}; left > 0; left -= 1)
+  if (!process.stdout.write(line)) await new Promise((go) => process.stdout.once('drain', go));`,
+};
+
+/** A row: its id, goal and unit, and the samples of one round on either side. */
+interface Row {
+  id: string;
+  goal: string;
+  unit: string;
+  of(side: Side): Promise<number>;
+}
+
+interface Side {
+  cold: Orchestrator;
+  warm: Orchestrator;
+}
+
+const IDS = ['warm', 'cold', 'call', 'output', 'input', 'client'].map((name) => `fleet.${name}`);
+
+/** Jobs on one worker of a fleet over the loopback, against the same jobs on this host. */
+export const fleet: BenchmarkGroup = { ids: [...IDS, 'fleet.recover', 'fleet.idle'], run };
+
+async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
+  await using redis = await startRedis();
+  await using parts = new AsyncDisposableStack();
+  const limits = { totalOutputBytes: 2 * OUTPUT_MIB * MIB, workspaceMib: 512 };
+  for (const [queue, pool] of [
+    ['cold', 0],
+    ['warm', 2],
+  ] as const)
+    parts.use(await startWorkerProcess(redis.url, queue, { queue, pool, slots: 4 }));
+  const far = (queue: string): Orchestrator =>
+    parts.use(createOrchestrator({ runners: [createFleetRunner({ url: redis.url, queue })], tools: [echo()] }));
+  const near = (pool: number): Orchestrator =>
+    parts.use(createOrchestrator({ runners: [createLocalRunner()], tools: [echo()], pool: { size: pool } }));
+  const sides = { fleet: { cold: far('cold'), warm: far('warm') }, local: { cold: near(0), warm: near(2) } };
+
+  const timed = async (orchestrator: Orchestrator, job: Parameters<Orchestrator['exec']>[0]): Promise<number> => {
+    const from = performance.now();
+    const { outcome, error } = await orchestrator.exec({ limits, ...job });
+    if (outcome !== 'succeeded') throw new Error(`Cannot measure: a job did not succeed, got ${error?.message}.`);
+    return performance.now() - from;
+  };
+  const rows: Row[] = [
+    {
+      ...{ id: 'fleet.call', goal: 'ratio ≤ 1.5 and a round trip', unit: 'ms' },
+      async of({ cold }) {
+        const { value } = await cold.exec({ code: CODE.calls, tools: ['x.echo'] });
+        return Number(value);
+      },
+    },
+    {
+      ...{ id: 'fleet.output', goal: 'rate ≥ 0.8', unit: 'MiB/s' },
+      of: async ({ cold }) => (OUTPUT_MIB * 1_000) / (await timed(cold, { code: CODE.output })),
+    },
+    {
+      ...{ id: 'fleet.input', goal: 'ratio ≤ 2.5', unit: 'ms' },
+      of: ({ cold }) => timed(cold, { code: '1', files: { 'in.bin': new Uint8Array(INPUT_MIB * MIB) } }),
+    },
+    {
+      ...{ id: 'fleet.client', goal: 'ratio ≤ 0.8', unit: 'ms CPU' },
+      async of({ cold }) {
+        const from = process.cpuUsage();
+        for (let job = 0; job < JOBS; job += 1) await timed(cold, { code: '1' });
+        const { user, system } = process.cpuUsage(from);
+        return (user + system) / 1_000 / JOBS;
+      },
+    },
+  ];
+  const done: Measurement[] = [];
+  if (wants('fleet.warm') || wants('fleet.cold')) {
+    const subjects = (['cold', 'warm'] as const).flatMap((kind) =>
+      (['fleet', 'local'] as const).map((side) =>
+        execSubject(`${side}.${kind}`, sides[side][kind], { code: CODE.print }, kind === 'warm'),
+      ),
+    );
+    // The pool of a worker fills unseen.
+    const calm = subjects.map((each) => ({ ...each, prepare: () => new Promise<void>((go) => setTimeout(go, 600)) }));
+    const values = await takeTurns(calm, samples * 2, progress);
+    for (const [kind, goal] of [
+      ['warm', 'ratio ≤ 1.5'],
+      ['cold', 'ratio ≤ 1.15'],
+    ] as const)
+      done.push(
+        measurementOf({
+          ...{ id: `fleet.${kind}`, unit: 'ms', goal, values: values.get(`fleet.${kind}`) ?? [] },
+          baseline: { id: `local.${kind}`, values: values.get(`local.${kind}`) ?? [] },
+        }),
+      );
+  }
+  for (const { id, goal, unit, of } of rows.filter((row) => wants(row.id))) {
+    const subjects = (['fleet', 'local'] as const).map((side) => ({ id: side, sample: () => of(sides[side]) }));
+    const values = await takeTurns(subjects, samples, progress);
+    const baseline = { id: `${id}.local`, values: values.get('local') ?? [] };
+    done.push(measurementOf({ id, unit, goal, values: values.get('fleet') ?? [], baseline }));
+  }
+  if (wants('fleet.idle')) done.push(await idle(redis));
+  if (wants('fleet.recover')) done.push(await recover(redis, Math.min(samples, 5)));
+  return done;
+}
+
+/** Commands a second that workers and clients at rest send. */
+async function idle(redis: RedisServer): Promise<Measurement> {
+  const [workers, clients] = [4, 1];
+  await using parts = new AsyncDisposableStack();
+  for (let at = 0; at < workers - 2; at += 1)
+    parts.use(await startWorkerProcess(redis.url, `idle-${at}`, { queue: 'idle' }));
+  const { Redis } = await import('ioredis');
+  const watcher = new Redis(redis.url);
+  const count = async (): Promise<number> =>
+    Number(/^total_commands_processed:(\d+)/m.exec(await watcher.info('stats'))?.[1]);
+  const values: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    const from = await count();
+    await new Promise((resolve) => setTimeout(resolve, 10_000));
+    values.push(((await count()) - from) / 10);
+  }
+  watcher.disconnect();
+  return measurementOf({
+    ...{ id: 'fleet.idle', unit: 'commands/s', goal: `none for ${workers} workers and ${clients + 1} clients`, values },
+    baseline: { id: 'none', values: values.map(() => 1) },
+  });
+}
+
+/** From the kill of a worker until its job has begun on another one. */
+async function recover(redis: RedisServer, rounds: number): Promise<Measurement> {
+  const values: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const names = [`a${round}`, `b${round}`];
+    const workers = await Promise.all(names.map((name) => startWorkerProcess(redis.url, name, { queue: 'recover' })));
+    let killedAt = 0;
+    let place = '';
+    const tool = defineTool({
+      ...{ id: 'bench.arrive', description: 'Ends the first worker.', input: z.object({}), effect: 'read' as const },
+      async execute() {
+        if (killedAt > 0) return;
+        workers.find(({ name }) => name === place)?.kill('SIGKILL');
+        killedAt = performance.now();
+        await new Promise(() => undefined);
+      },
+    });
+    const runner = createFleetRunner({ url: redis.url, queue: 'recover', leaseMs: LEASE_MS });
+    await using orchestrator = createOrchestrator({ runners: [runner], tools: [tool] });
+    const code = "import { callTool } from 'skillcell'; await callTool('bench.arrive', {});";
+    for await (const event of orchestrator.stream({ kind: 'exec', code, tools: ['bench.arrive'] })) {
+      if (event.type !== 'started') continue;
+      place = event.worker ?? '';
+      if (killedAt > 0) values.push(performance.now() - killedAt);
+    }
+    for (const worker of workers) await worker[Symbol.asyncDispose]();
+  }
+  return measurementOf({
+    ...{ id: 'fleet.recover', unit: 'ms', goal: `the lease of ${LEASE_MS} ms and ≤ 2 s`, values },
+    baseline: { id: 'lease', values: values.map(() => LEASE_MS) },
+  });
+}
