@@ -86,8 +86,7 @@ function emptyJob(): LiveJob {
 
 /** Adds events to a job. */
 export function eventTaker(job: LiveJob): (event: SentEvent) => void {
-  const readers = { stdout: new LineReader('stdout'), stderr: new LineReader('stderr') };
-  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  let [readers, decoders] = outputReaders();
   let prompt: string | null = null;
   return (event) => {
     if (event.type === 'output') {
@@ -95,7 +94,14 @@ export function eventTaker(job: LiveJob): (event: SentEvent) => void {
       const bytes = base64 === undefined ? undefined : Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
       const added = text ?? decoders[stream].decode(bytes, { stream: true });
       readers[stream].add(job.lines, added);
-    } else if (event.type === 'started') job.phase = `running at level ${event.isolation}`;
+    } else if (event.type === 'waiting') job.phase = `waiting: ${event.reason}`;
+    else if (event.type === 'restarted') {
+      [readers, decoders] = outputReaders();
+      Object.assign(job, { lines: [], attempts: [], calls: [], artifacts: [] });
+      job.phase = `attempt ${event.attempt} begins: ${event.reason}`;
+    } else if (event.type === 'started') {
+      job.phase = `running at level ${event.isolation}${event.worker === undefined ? '' : ` on worker ${event.worker}`}`;
+    }
     else if (event.type === 'attempt') {
       job.phase =
         event.phase === 'asking' ? `the model writes program ${event.attempt}` : `program ${event.attempt} runs`;
@@ -111,4 +117,12 @@ export function eventTaker(job: LiveJob): (event: SentEvent) => void {
       ({ calls: job.calls, artifacts: job.artifacts, skills: job.skills } = event.result);
     }
   };
+}
+
+/** Readers for both streams of output, which hold incomplete lines and characters. */
+function outputReaders(): [Record<OutputLine['stream'], LineReader>, Record<OutputLine['stream'], TextDecoder>] {
+  return [
+    { stdout: new LineReader('stdout'), stderr: new LineReader('stderr') },
+    { stdout: new TextDecoder(), stderr: new TextDecoder() },
+  ];
 }

@@ -89,12 +89,14 @@ export function RunParts({ live, request }: { live: LiveJob; request: ShownReque
   );
 }
 
-function usesOf({ runner, isolation, usage, stdout, stderr, artifacts, callTotals }: JobResult): string[] {
+function usesOf({ runner, isolation, worker, attempt, usage, stdout, stderr, artifacts, callTotals }: JobResult): string[] {
   const { wallMs, cpuMs, maxRssBytes } = usage;
   const calls = Object.values(callTotals).reduce((sum, total) => sum + total.calls, 0);
   const isCut = stdout.truncated || stderr.truncated;
   return [
     runner === null ? 'no sandbox' : `runner ${runner}, isolation ${isolation}`,
+    ...(worker === undefined ? [] : [`worker ${worker}`]),
+    ...(attempt === 1 ? [] : [`attempt ${attempt}`]),
     wallMs !== null && `time ${durationText(wallMs)}`,
     cpuMs !== null && `processor ${durationText(cpuMs)}`,
     maxRssBytes !== null && `memory ${bytesText(maxRssBytes)}`,
