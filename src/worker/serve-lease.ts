@@ -17,6 +17,8 @@ import type { Sandbox, SandboxExit } from '../sandboxes/runner.ts';
 /** After its end, a sandbox is told to its client for so long. */
 const TELL_MS = 60_000;
 const COMPLAINT_CHARACTERS = 4_000;
+/** A worker that leaves waits so long for clients that read slowly. */
+const LEAVE_MS = 5_000;
 
 /** One lease that a worker serves. */
 export interface ServedLease {
@@ -43,6 +45,7 @@ export function serveLease(demand: Demand, options: ServeOptions): ServedLease {
   const over = new AbortController();
   let sandbox: Sandbox | undefined;
   let isLeaving = false;
+  let told = Promise.resolve();
 
   const stop = (reason: string): void => {
     over.abort(new Error(reason));
@@ -81,7 +84,7 @@ export function serveLease(demand: Demand, options: ServeOptions): ServedLease {
     // Its client may rely on it that nothing is left here.
     await sandbox.kill('its job is over');
     const usage = (await sandbox.usage?.()) ?? null;
-    void tellEnd(lease, { exit, carried, usage, complaint: sandbox.complaint(), leaving: isLeaving });
+    told = tellEnd(lease, { exit, carried, usage, complaint: sandbox.complaint(), leaving: isLeaving });
   };
   const ended = serve().catch((error: unknown) => {
     if (isLeaving) lease.control(ENTRY_KIND.exit, json({ ...LOST, complaint: '', leaving: true, usage: null }));
@@ -94,6 +97,7 @@ export function serveLease(demand: Demand, options: ServeOptions): ServedLease {
       isLeaving = true;
       stop('its worker leaves');
       await ended;
+      await Promise.race([told, pause(LEAVE_MS, undefined, { ref: false })]);
     },
   };
 }
@@ -124,7 +128,7 @@ async function tellEnd(lease: Lease, { exit, carried, complaint, leaving, usage 
   await Promise.race([carried, pause(TELL_MS, undefined, { ref: false })]);
   const ended: EndedSandbox = { ...exit, complaint: complaint.slice(-COMPLAINT_CHARACTERS), leaving, usage };
   lease.control(ENTRY_KIND.exit, json(ended));
-  await forgetLater(lease);
+  void forgetLater(lease);
 }
 
 /** Keeps what was said until the client has it. */
