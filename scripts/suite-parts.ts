@@ -32,7 +32,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/scripts/{build-runtime,closing-line-reporter,documented-options}.test.ts',
   // Every feature again, at each level, for another user or in another language.
   'test/e2e/{added-language,codegen,evaluate-skill,integrity,parity,without-bubblewrap}.test.ts',
-  'test/cli/commands/{at-service,credential,eval,exec-language,mcp,pack-unpack,repl-terminal,serve}.test.ts',
+  'test/cli/commands/{at-service,credential,eval,exec-language,mcp,pack-unpack,repl-terminal,serve,worker}.test.ts',
   'test/jobs/session/javascript-session.test.ts',
   'test/jobs/{run-script-tool,events/events,prepare/matched-skills,run/surroundings,run/tool-calls,skill-code/provider,skill-code/skill-code}.test.ts',
   'test/ai/network.test.ts',

@@ -85,6 +85,9 @@ const optionsSchema = z.strictObject({
 /** A worker that has joined a fleet. */
 export interface FleetWorker extends AsyncDisposable {
   readonly name: string;
+  readonly queue: string;
+  /** First digits of the digest of its runtime. Clients of another build do not use it. */
+  readonly build: string;
   readonly isolation: Isolation;
   readonly slots: number;
   /** Sandboxes that it runs now. */
@@ -163,6 +166,8 @@ export async function createFleetWorker(
   link.hold(true);
 
   const serve = async ({ data }: Pick<Job, 'data'>): Promise<void> => {
+    // It was on its way to a worker that leaves; its client adds it again.
+    closing.signal.throwIfAborted();
     const demand: Demand = z.parse(demandSchema, data);
     // Before its sandbox is taken: the pool must not start another one beside the job.
     serving += 1;
@@ -232,9 +237,7 @@ export async function createFleetWorker(
     await runner.close();
   };
   return {
-    name: worker,
-    isolation,
-    slots,
+    ...{ name: worker, queue, build, isolation, slots },
     get running() {
       return leases.size;
     },

@@ -90,11 +90,16 @@ describe('the modules of a command', () => {
       're2js',
       'yaml',
       'yauzl',
-      ...['fastify', 'kysely', 'pg'],
+      ...['fastify', 'kysely', 'pg', 'bullmq', 'ioredis'],
       '@ai-sdk/anthropic',
     ];
     // Parts of the service.
     expect(files.filter((path) => /^src\/(?:registry|queue|server)\//.test(path))).toEqual([]);
+    // Parts of a fleet, but the check of its flags.
+    expect(files.filter((path) => /^src\/(?:worker|sandboxes\/fleet)\//.test(path)).toSorted()).toEqual([
+      'src/sandboxes/fleet/fleet-address.ts',
+      'src/sandboxes/fleet/fleet-keys.ts',
+    ]);
     const isHeavy = (name: string): boolean => heavy.includes(name) || /^@(?:ai-sdk|modelcontextprotocol)\//.test(name);
     expect(packages.filter(isHeavy)).toEqual([]);
     // The small flavour of zod and its core are allowed.

@@ -18,6 +18,7 @@ import { LIMIT_SPECIFICATIONS } from '../options/flags/limit-flags.ts';
 import { LOCK_COMMANDS } from './lock-commands.ts';
 import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 import { LIBRARY_COMMANDS } from './library-commands.ts';
+import { FLEET_COMMANDS } from './fleet-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -111,7 +112,7 @@ const SERVE: CommandSpecification = {
 
 /** Flags of a job that a session takes too. */
 const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set([
-  ...'language runner isolation file env allow-host secret package network network-log descriptor skills-root'.split(
+  ...'language runner isolation fleet-file plain queue file env allow-host secret package network network-log descriptor skills-root'.split(
     ' ',
   ),
   ...'sources consumer mcp tool skill frozen lock json'.split(' '),
@@ -283,6 +284,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
   REPL,
   MCP,
   SERVE,
+  ...FLEET_COMMANDS,
   ...SKILLS,
   ...LOCK_COMMANDS,
   ...LIBRARY_COMMANDS,

@@ -1,12 +1,32 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { openDockerRunner } from '../../sandboxes/docker/docker-runner.ts';
 import { IMAGE_FLAVORS, type ImageFlavor } from '../../sandboxes/docker/image-flavor.ts';
+import type { FleetRunnerOptions } from '../../sandboxes/fleet/fleet-runner.ts';
 import { createLocalRunner } from '../../sandboxes/local/local-runner.ts';
 import type { Runner } from '../../sandboxes/runner.ts';
+import type { CommandContext } from '../options/flags/command.ts';
+import { fleetOfJobs } from '../options/flags/fleet-flags.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 
 /**
- * The runners of this command line, in the order in which `auto` looks at them. Nothing connects before a job does.
+ * The runners of a command that runs jobs, in the order in which `auto` looks at them: the fleet, if one is named, comes first.
+ *
+ * @param options `emptyFleet: 'wait'` lets jobs wait for a fitting worker; otherwise `auto` goes on to the next runner
+ * @throws SkillcellError `usage.invalid` or `file.unreadable`
+ */
+export async function jobRunners(
+  context: CommandContext,
+  options: Pick<FleetRunnerOptions, 'emptyFleet' | 'logger'> = {},
+): Promise<Runner[]> {
+  const fleet = fleetOfJobs(context);
+  const own = cliRunners(context.io);
+  if (fleet === undefined) return own;
+  const { createFleetRunner } = await import('../../sandboxes/fleet/fleet-runner.ts');
+  return [createFleetRunner({ ...fleet, ...options }), ...own];
+}
+
+/**
+ * The runners of this machine, in the order in which `auto` looks at them. Nothing connects before a job does.
  * `SKILLCELL_IMAGE_FLAVOR` chooses the image, `SKILLCELL_RUNTIME` and `SKILLCELL_KERNEL_RUNTIME` name the engine's OCI runtimes for
  * the levels container and kernel.
  */

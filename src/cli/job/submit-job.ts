@@ -6,7 +6,7 @@ import type { McpServers } from '../../mcp/client/mcp-servers.ts';
 import type { CommandContext } from '../options/flags/command.ts';
 import { mcpToolsFromFlag } from '../options/flags/mcp-flag.ts';
 import { progressLine } from '../../jobs/progress-line.ts';
-import { cliRunners } from './runners.ts';
+import { jobRunners } from './runners.ts';
 
 /** A job as the orchestrator takes it. */
 export type CliJob = Parameters<Orchestrator['stream']>[0];
@@ -30,7 +30,7 @@ export async function submitJob(
   live: LiveOutput,
 ): Promise<JobResult> {
   const { interruption } = context;
-  const runners = cliRunners(context.io);
+  const runners = await jobRunners(context);
   await using mcp = await mcpToolsFromFlag(context, servers);
   const orchestrator = createOrchestrator({ ...host, tools: mcp.tools, runners, concurrency: 1 });
   const stream = orchestrator.stream(job);

@@ -5,6 +5,7 @@ import type { Isolation } from '../../contracts/jobs/result.ts';
 import { type CommandContext, flagValue, flagValues } from './flags/command.ts';
 import { consumerFromFlags } from './flags/consumer-flag.ts';
 import { inputFiles } from './flags/file-flags.ts';
+import { fleetOfJobs } from './flags/fleet-flags.ts';
 import { checkInputFile, unreadable } from '../terminal/input-file.ts';
 import { limitsFromFlags } from './flags/limit-flags.ts';
 import { outputFolder } from './places/output-folder.ts';
@@ -32,6 +33,8 @@ export async function jobOptions(context: CommandContext, stdinTaken: boolean): 
   const consumer = consumerFromFlags(given);
   const folder = flagValue(given, 'output');
   const output = folder === undefined ? undefined : outputFolder(folder, io);
+  // Checked before standard input is read; the runners are made later.
+  fleetOfJobs(context);
   const files = inputFiles(flagValues(given, 'file'), workspaceMib, io);
   const runner = flagValue(given, 'runner') ?? 'auto';
   const isolation = flagValue(given, 'isolation') as Isolation | undefined;

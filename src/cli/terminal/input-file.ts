@@ -50,9 +50,11 @@ export function readInputFile(about: string, path: string, limit: number, io: Cl
   return withFile(about, path, io, (descriptor, _source, { size }) => readAll(about, path, limit, descriptor, size));
 }
 
-/** The same for a file with a secret: only its owner may read it. */
+/** The same for a file with a secret: it must be of this user, and only its owner may read it. */
 export function readSecretFile(about: string, path: string, limit: number, io: CliIo): Buffer {
-  return withFile(about, path, io, (descriptor, _source, { size, mode }) => {
+  return withFile(about, path, io, (descriptor, _source, { size, mode, uid }) => {
+    if (uid !== process.getuid?.())
+      throw unreadable(about, `another user owns it; \`chown\` and \`chmod 600\` keep others out`, path);
     if ((mode & 0o077) !== 0) {
       const shown = (mode & 0o777).toString(8).padStart(3, '0');
       throw unreadable(about, `others may read it or write to it (mode ${shown}); \`chmod 600\` keeps them out`, path);

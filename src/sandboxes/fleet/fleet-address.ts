@@ -17,16 +17,24 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]'
  * @throws SkillcellError `options.invalid`
  */
 export function fleetAddress(url: string, plain: boolean): FleetAddress {
-  const { protocol, hostname, host, pathname } = URL.parse(url.trim()) ?? {};
-  // The text may hold a password.
-  if ((protocol !== 'redis:' && protocol !== 'rediss:') || !hostname)
-    throw refused(`url must be an address of the form rediss://USER:PASSWORD@HOST:6379, got ${url.length} characters`);
-  if (!/^(?:\/\d{0,4})?$/.test(pathname ?? '')) throw refused('url must name a database by its number, if any');
-  if (protocol === 'redis:' && !plain && !LOOPBACK.has(hostname))
-    throw refused(`url must be rediss:// for a host beyond the loopback, or plain must be true, got redis://${host}`);
-  return { url: url.trim(), shown: String(host) };
+  const fault = addressFault(url, plain);
+  if (fault === undefined) return { url: url.trim(), shown: URL.parse(url.trim())?.host ?? '' };
+  const or = fault.needsTls ? ', or plain must be true' : '';
+  throw new SkillcellError('options.invalid', `Cannot use the fleet: url ${fault.rule}${or}, got ${fault.got}.`);
 }
 
-function refused(reason: string): SkillcellError {
-  return new SkillcellError('options.invalid', `Cannot use the fleet: ${reason}.`);
+/** Why an address cannot be used. It may hold a password, so `got` is only a part of it, or its length. */
+export function addressFault(
+  url: string,
+  plain: boolean,
+): { rule: string; got: string; needsTls: boolean } | undefined {
+  const { protocol, hostname, host, pathname = '' } = URL.parse(url.trim()) ?? {};
+  const got = `${url.length} characters`;
+  if ((protocol !== 'redis:' && protocol !== 'rediss:') || !hostname)
+    return { rule: 'must be an address of the form rediss://USER:PASSWORD@HOST:6379', got, needsTls: false };
+  if (!/^(?:\/\d{0,4})?$/.test(pathname))
+    return { rule: 'must name a database by its number, if any', got, needsTls: false };
+  if (protocol === 'redis:' && !plain && !LOOPBACK.has(hostname))
+    return { rule: 'must be rediss:// for a host beyond the loopback', got: `redis://${host}`, needsTls: true };
+  return undefined;
 }

@@ -128,7 +128,7 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     const { digest } = await ensureRuntime();
     let rows: WorkerRow[] = [];
     let read: Promise<void> | undefined;
-    let readAt = 0;
+    let readAt = Number.NEGATIVE_INFINITY;
     const streams = new Map<string, string>();
     const table: LeaseTable = createLeaseTable({
       link: () => link,
@@ -177,8 +177,13 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
 
   const connected = async (signal: AbortSignal, patienceMs: number): Promise<OpenFleet> => {
     const fleet = await open();
-    await fleet.link.connected({ signal, patienceMs });
-    return fleet;
+    hold(fleet, true);
+    try {
+      await fleet.link.connected({ signal, patienceMs });
+      return fleet;
+    } finally {
+      hold(fleet, false);
+    }
   };
   /** @throws SkillcellError `runner.isolation-unmet` or `runner.unavailable` if no worker has this level and build */
   const requireWorker = async (fleet: OpenFleet, level: Isolation): Promise<void> => {
@@ -256,13 +261,17 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     let rows: readonly WorkerRow[] = [];
     let reason: string | undefined;
     let build = '';
+    let held: OpenFleet | undefined;
     try {
-      const fleet = await connected(signal, PROBE_MS);
-      build = fleet.build;
-      rows = (await fleet.rows()).filter(isFitting);
+      held = await connected(signal, PROBE_MS);
+      hold(held, true);
+      build = held.build;
+      rows = (await held.rows()).filter(isFitting);
     } catch (error) {
       signal.throwIfAborted();
       reason = error instanceof Error ? error.message : String(error);
+    } finally {
+      if (held !== undefined) hold(held, false);
     }
     return levels
       .map((level): RunnerReport => {

@@ -20,13 +20,14 @@ import { requireLoadable } from '../../../jobs/request/requested-skills.ts';
 import type { SkillsSubsystem } from '../../../skills/load-subsystem.ts';
 import type { ConsumerOptions } from '../../../skills/subsystem.ts';
 import { claimFolder } from '../../job/claim-folder.ts';
-import { cliRunners } from '../../job/runners.ts';
+import { jobRunners } from '../../job/runners.ts';
 import { budgetFromFlags } from '../../options/flags/budget-flags.ts';
 import { type CommandContext, flagValue } from '../../options/flags/command.ts';
 import { consumerFromFlags } from '../../options/flags/consumer-flag.ts';
 import { evalFolder } from '../../options/places/eval-folder.ts';
 import { explainReference, jobSkills } from '../../options/skills/job-skills.ts';
 import { noteLeftOut } from '../../options/skills/note-left-out.ts';
+import { fleetOfJobs } from '../../options/flags/fleet-flags.ts';
 import { limitsFromFlags } from '../../options/flags/limit-flags.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
@@ -46,6 +47,8 @@ export async function runEval(context: CommandContext): Promise<number> {
   const { arguments: given, io } = context;
   const ref = given.operands[0] ?? '';
   const options = readFlags(context);
+  // Checked before a model is asked; the runners are made later.
+  fleetOfJobs(context);
   const triggers = flagValue(given, 'triggers');
   const queries =
     triggers === undefined
@@ -138,8 +141,8 @@ async function evaluate(
   model: ModelGateway,
   { runs, aa, seed, folder, who, job }: EvalFlags,
 ): Promise<SkillEvalReport> {
-  const { interruption, io, output, json } = context;
-  const runners = cliRunners(io);
+  const { interruption, output, json } = context;
+  const runners = await jobRunners(context);
   const settleUrgent = interruption.onUrgent(() => Promise.all(runners.map((runner) => runner.close())));
   try {
     return await evaluateSkill({

@@ -4,7 +4,7 @@ import { DEFAULT_CONSUMER } from '../../../contracts/jobs/job.ts';
 import { DEFAULT_LIMITS, type JobLimits } from '../../../contracts/jobs/limits.ts';
 import type { McpHost } from '../../../mcp/server/create-mcp-host.ts';
 import type { OrchestratorOptions } from '../../../jobs/orchestrator.ts';
-import { cliRunners } from '../../job/runners.ts';
+import { jobRunners } from '../../job/runners.ts';
 import type { CommandContext } from '../../options/flags/command.ts';
 import { consumerFromFlags } from '../../options/flags/consumer-flag.ts';
 import { type HttpFlags, httpFromFlags } from '../../options/serving/http-flags.ts';
@@ -39,7 +39,7 @@ export async function runMcp(context: CommandContext): Promise<number> {
   await using followed = await followedSkills(context);
   const { skills } = followed;
   keepSmall();
-  const runners = cliRunners(io);
+  const runners = await jobRunners(context);
   await using mcp = await mcpToolsFromFlag(context);
   const host: OrchestratorOptions = {
     tools: mcp.tools,

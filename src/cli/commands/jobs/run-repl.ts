@@ -6,7 +6,7 @@ import { createOrchestrator } from '../../../jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../jobs/orchestrator.ts';
 import { readArchive } from '../../../jobs/session/read-archive.ts';
 import { writeBeneath } from '../../../durable/write-beneath.ts';
-import { cliRunners } from '../../job/runners.ts';
+import { jobRunners } from '../../job/runners.ts';
 import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
 import { jobOptions } from '../../options/job-options.ts';
 import { networkFromFlags } from '../../options/network/network-from-flags.ts';
@@ -35,7 +35,7 @@ export async function runRepl(context: CommandContext): Promise<number> {
   if (archive !== undefined) interruption.allow(SAVE_MS);
   await using mcp = await mcpToolsFromFlag(context);
   const host = { tools: mcp.tools, ...network.host, ...(skills === undefined ? {} : { skills }) };
-  const orchestrator = createOrchestrator({ ...host, runners: cliRunners(io) });
+  const orchestrator = createOrchestrator({ ...host, runners: await jobRunners(context) });
   const settleUrgent = interruption.onUrgent(() => orchestrator.close());
   try {
     const session = await openSession(orchestrator, options, interruption.signal).catch((error: unknown) => {

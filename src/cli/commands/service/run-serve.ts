@@ -8,7 +8,7 @@ import { stateFolder } from '../../../durable/user-folders.ts';
 import type { JobStream, JobStreamOptions } from '../../../jobs/orchestrator.ts';
 import { toolPatterns } from '../../../jobs/request/asked-tools.ts';
 import { invalid, type JobRequest } from '../../../jobs/request/job-schema.ts';
-import { cliRunners } from '../../job/runners.ts';
+import { jobRunners } from '../../job/runners.ts';
 import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
@@ -26,6 +26,8 @@ const PORT = { minimum: 0, maximum: 65_535, unit: 'the port' };
 const DRAIN = { minimum: 0, maximum: 3_600, unit: 'seconds' };
 const KEEP_DAYS = { minimum: 1, maximum: 3_650, unit: 'days' };
 const MAX_WAITING = { minimum: 1, maximum: 1_000_000, unit: 'jobs' };
+/** Jobs at once where workers of a fleet run the sandboxes. */
+const FLEET_JOBS = 256;
 /** Time for canceled jobs and for the answers to their clients, after `--drain`. */
 const END_MS = 10_000;
 /** A name, or an address of version 6 in brackets. */
@@ -34,21 +36,21 @@ const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
 /** `skillcell serve`: answers requests until the command is interrupted. */
 export async function runServe(context: CommandContext): Promise<number> {
-  const { io, output, interruption, json } = context;
+  const { output, interruption, json } = context;
   const flags = serviceFlags(context);
   const { runner = 'auto', isolation, limits = {}, tools = [] } = await jobOptions(context, true);
   const level = isolation === undefined ? {} : { isolation };
   const model = await modelFromFlags(context, 'optional');
   using network = await networkFromFlags(context, true);
   await using mcp = await mcpToolsFromFlag(context);
-  const runners = cliRunners(io);
-  const concurrency = Math.max(2, availableParallelism());
   const { createOrchestrator } = await import('../../../jobs/create-orchestrator.ts');
   const { createLogger } = await import('../../../jobs/create-logger.ts');
   const { networkSettings } = await import('../../../jobs/network/network-settings.ts');
   const { openService } = await import('../../../server/open-service.ts');
   const { consoleFolder } = await import('../../../server/console-folder.ts');
   const logger = createLogger();
+  const runners = await jobRunners(context, { emptyFleet: 'wait', logger });
+  const concurrency = runners[0]?.isRemote === true ? FLEET_JOBS : Math.max(2, availableParallelism());
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
     ...network.host,

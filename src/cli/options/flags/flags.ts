@@ -88,6 +88,26 @@ const NETWORK_FLAGS: readonly FlagSpecification[] = [
   { name: 'network-log', value: 'FILE', summary: 'add a line of JSON for each request to this file' },
 ];
 
+/** The Redis of a fleet. Its address may hold a password, so it is never an argument. */
+export const FLEET_ADDRESS_FLAGS: readonly FlagSpecification[] = [
+  {
+    name: 'fleet-file',
+    value: 'FILE',
+    summary: 'the address of the Redis of a fleet, in a file that only its owner can read (default: SKILLCELL_FLEET)',
+  },
+  { name: 'plain', summary: 'allow a fleet on another host without TLS' },
+];
+
+/** The fleet that jobs may use. */
+const FLEET_FLAGS: readonly FlagSpecification[] = [
+  ...FLEET_ADDRESS_FLAGS,
+  {
+    name: 'queue',
+    value: 'NAME',
+    summary: 'the queue of the fleet whose workers run the sandboxes (default: default)',
+  },
+];
+
 /** Flags of commands that run a job. */
 export const JOB_FLAGS: readonly FlagSpecification[] = [
   {
@@ -99,8 +119,9 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   {
     name: 'runner',
     value: 'NAME',
-    choices: ['auto', 'local', 'docker'],
-    summary: 'auto, local or docker (default: auto: docker where engine and image are there, else local)',
+    choices: ['auto', 'local', 'docker', 'fleet'],
+    summary:
+      'auto, local, docker or fleet (default: auto: the fleet if one is named, docker where engine and image are there, else local)',
   },
   {
     name: 'isolation',
@@ -108,6 +129,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
     choices: ISOLATION_LEVELS,
     summary: 'the least isolation: none, namespace, container or kernel (default: namespace)',
   },
+  ...FLEET_FLAGS,
   {
     name: 'file',
     value: 'SRC[:DEST]',
@@ -173,6 +195,7 @@ export const MODEL_FLAGS: readonly FlagSpecification[] = [
 const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
   runner: '',
   isolation: '',
+  ...Object.fromEntries(FLEET_FLAGS.map(({ name }) => [name, ''])),
   env: '',
   ...Object.fromEntries(LIMIT_SPECIFICATIONS.map(({ name }) => [name, ''])),
   ...Object.fromEntries(NETWORK_FLAGS.map(({ name }) => [name, ''])),
@@ -206,7 +229,10 @@ export const SERVER_FLAGS: readonly FlagSpecification[] = [
 ];
 
 /** Job flags of the service: the most that any job may ask for. */
-const SERVICE_JOB_FLAGS = ['runner', 'isolation', ...LIMIT_SPECIFICATIONS.map(({ name }) => name), 'mcp', 'tool'];
+const SERVICE_JOB_FLAGS = [
+  ...['runner', 'isolation', 'mcp', 'tool'],
+  ...[...FLEET_FLAGS, ...LIMIT_SPECIFICATIONS].map(({ name }) => name),
+];
 
 /** Flags of the command that runs the service. */
 export const SERVICE_FLAGS: readonly FlagSpecification[] = [
@@ -266,7 +292,10 @@ export const SCRIPT_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(
 });
 
 /** Job flags for each run of an eval. The eval itself defines the input and the output. */
-const OF_EVALS = ['language', 'runner', 'isolation', ...LIMIT_SPECIFICATIONS.map(({ name }) => name), 'descriptor'];
+const OF_EVALS = [
+  ...['language', 'runner', 'isolation', 'descriptor'],
+  ...[...FLEET_FLAGS, ...LIMIT_SPECIFICATIONS].map(({ name }) => name),
+];
 
 /** Flags of the command that evaluates a skill. */
 export const EVAL_JOB_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(({ name }) =>

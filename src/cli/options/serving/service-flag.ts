@@ -4,7 +4,9 @@ import { usageError } from '../../terminal/usage-error.ts';
 
 /** Flags about this machine, which a service decides on. */
 const OF_THIS_MACHINE =
-  'runner descriptor skills-root sources frozen lock mcp secret network network-log replay record'.split(' ');
+  'runner fleet-file plain queue descriptor skills-root sources frozen lock mcp secret network network-log replay record'.split(
+    ' ',
+  );
 
 /**
  * The service that `--server` names; undefined without the flag.
