@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { MISSING_CEPH, startCeph } from '../fixtures/ceph.ts';
 import { MISSING_CURL, MISSING_GIT, MISSING_NPM, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_REDIS } from '../fixtures/fleet/redis.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 import { openRawBucket } from '../fixtures/raw-bucket.ts';
 
@@ -71,6 +72,18 @@ shop.price: 3 calls, 1 failed
 shop.order: 2 calls, 1 failed
 `);
 });
+
+it('a job of a fleet begins again on another worker when its own is killed', async (context) => {
+  requireHere(context, MISSING_REDIS);
+  requireLevel(context, 'namespace');
+  expect(await run('fleet/fleet.ts', { PATH: `${env.PATH}:/usr/bin` }))
+    .toBe(`the worker of the sandbox is killed while north is read
+attempt 2 begins in another sandbox
+succeeded in attempt 2, after sandboxes on 2 workers
+north 1.0
+south 16.0
+`);
+}, 120_000);
 
 it('a session plots, survives an endless loop, and leaves a picture', async () => {
   const said = await run('session/session.ts');
