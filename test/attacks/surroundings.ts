@@ -9,11 +9,13 @@ import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator, OrchestratorOptions } from '../../src/jobs/orchestrator.ts';
 import { controlGroupLayout } from '../../src/sandboxes/local/control-group.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
 import type { Runner } from '../../src/sandboxes/runner.ts';
 import { ensureRuntime } from '../../src/sandboxes/runtime-bundle.ts';
 import { skipOrFail } from '../fixtures/describe-with.ts';
 import { dockerImage, MISSING_ENGINE } from '../fixtures/docker-image.ts';
+import { type OneWorker, startOneWorker } from '../fixtures/fleet/one-worker.ts';
 import { ownContainers } from '../fixtures/own-containers.ts';
 import { until } from '../fixtures/until.ts';
 import { PYTHON, missingForBubblewrap } from '../sandboxes/seccomp/bubblewrap-run.ts';
@@ -84,16 +86,29 @@ const GONE_MS = 30_000;
 /** For a case that never ends; a busy machine needs many times the time of a quiet one. */
 const TIMEOUT_MS = 120_000;
 
+/** Whether the sandboxes run on one worker of a fleet, in this process: `SKILLCELL_ATTACKS_BY=fleet`. */
+const BY_FLEET = process.env['SKILLCELL_ATTACKS_BY'] === 'fleet';
+const fleets = new Map<Level, Promise<OneWorker>>();
+
 /** Runners for a level: containers are not local sandboxes. */
 async function runnersOf(level: Level): Promise<{ runners?: Runner[] }> {
-  if (level !== 'container') return {};
+  if (BY_FLEET && level !== 'none') {
+    const fleet = fleets.get(level) ?? ownRunner(level).then((runner) => startOneWorker(runner));
+    fleets.set(level, fleet);
+    return { runners: [(await fleet).runner()] };
+  }
+  return level === 'container' ? { runners: [await ownRunner(level)] } : {};
+}
+
+async function ownRunner(level: Level): Promise<Runner> {
+  if (level !== 'container') return createLocalRunner();
   const { bundle } = await dockerImage();
-  return { runners: [createDockerRunner({ bundle })] };
+  return createDockerRunner({ bundle });
 }
 
 const shared = new Map<string, Promise<Orchestrator>>();
 function sharedOrchestrator(level: Level): Promise<Orchestrator> {
-  const side = level === 'container' ? 'docker' : 'local';
+  const side = level === 'container' ? 'docker' : BY_FLEET ? level : 'local';
   let made = shared.get(side);
   if (made === undefined) {
     // Some cases leave objects for sweeps that they request themselves.
@@ -107,6 +122,7 @@ function sharedOrchestrator(level: Level): Promise<Orchestrator> {
 
 afterAll(async () => {
   for (const made of shared.values()) await (await made).close();
+  for (const fleet of fleets.values()) await (await fleet)[Symbol.asyncDispose]();
 });
 
 /**
@@ -129,8 +145,8 @@ export function attack(id: string, title: string, options: AttackOptions, body: 
       const checks: ((safety: Safety) => void)[] = [];
       // Building the bundle starts a lasting process that does not belong to the case.
       await ensureRuntime();
-      const known = new Set(sandboxProcesses());
       const orchestrator = await sharedOrchestrator(level);
+      const known = new Set(sandboxProcesses());
       // Modules loaded by the first job do not count as growth.
       await expectFirstJob(level);
       const side = await runnersOf(level);
