@@ -1,9 +1,13 @@
 import type { Redis } from 'ioredis';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { drainKey, workerKey, WORKERS_KEY } from '../sandboxes/fleet/fleet-keys.ts';
-import type { WorkerRow } from '../sandboxes/fleet/worker-row.ts';
+import { readWorkerRow, type WorkerRow } from '../sandboxes/fleet/worker-row.ts';
 
 /** Renewals of a row in one lease. */
 const RENEWALS = 3;
+/** Pause between two looks at the row of another worker by the same name. */
+const LOOK_MS = 500;
 
 /** The row of a worker in its fleet. */
 export interface Announced {
@@ -15,28 +19,43 @@ export interface Announced {
   leave(): Promise<void>;
 }
 
-/** Tells the fleet of a worker, and again before its row expires. */
-export function announceWorker({
-  redis,
-  leaseMs,
-  row,
-}: {
+/** Options of {@link announceWorker}. */
+export interface AnnounceOptions {
   redis: Redis;
   leaseMs: number;
   row: () => WorkerRow;
-}): Announced {
+  /** Called when another worker has taken the name, while this one had no connection for a lease. */
+  onTaken(): void;
+  signal: AbortSignal;
+}
+
+/**
+ * Tells the fleet of a worker, and again before its row expires. Waits until the row of a worker that died by the same name has expired.
+ *
+ * @throws SkillcellError `options.invalid` if a living worker has the name; the reason of the signal
+ */
+export async function announceWorker({ redis, leaseMs, row, onTaken, signal }: AnnounceOptions): Promise<Announced> {
   const asked = new AbortController();
-  const { name } = row();
+  const { name, since } = row();
+  const key = workerKey(name);
+  let isTaken = false;
   const write = async (): Promise<void> => {
-    const [drain] = await Promise.all([
-      redis.get(drainKey(name)),
-      redis.sadd(WORKERS_KEY, name),
-      redis.set(workerKey(name), JSON.stringify(row()), 'PX', leaseMs),
-    ]);
+    const [drain, held] = await Promise.all([redis.get(drainKey(name)), redis.get(key)]);
     if (drain !== null) asked.abort();
+    isTaken ||= held !== null && readWorkerRow(held, name)?.since !== since;
+    if (isTaken) return taken();
+    await Promise.all([redis.sadd(WORKERS_KEY, name), redis.set(key, JSON.stringify(row()), 'PX', leaseMs)]);
   };
+  const taken = (): void => {
+    clearInterval(timer);
+    asked.abort();
+    onTaken();
+  };
+  await joinBy(name, { redis, signal, write: () => redis.set(key, JSON.stringify(row()), 'PX', leaseMs, 'NX') });
   // Without a connection the row expires, as it should.
-  const renew = (): void => void write().catch(() => undefined);
+  const renew = (): void => {
+    if (!isTaken) void write().catch(() => undefined);
+  };
   const timer = setInterval(renew, leaseMs / RENEWALS).unref();
   renew();
   return {
@@ -44,7 +63,28 @@ export function announceWorker({
     renew,
     async leave() {
       clearInterval(timer);
-      await redis.del(workerKey(name), drainKey(name)).catch(() => undefined);
+      if (!isTaken) await redis.del(key, drainKey(name)).catch(() => undefined);
     },
   };
+}
+
+/** Writes the first row. */
+async function joinBy(
+  name: string,
+  { redis, signal, write }: Pick<AnnounceOptions, 'redis' | 'signal'> & { write: () => Promise<'OK' | null> },
+): Promise<void> {
+  let found: string | null = null;
+  // Without a connection it is tried again.
+  while ((await write().catch(() => null)) === null) {
+    const held = await redis.get(workerKey(name)).catch(() => null);
+    found ??= held;
+    // A worker that has died renews nothing.
+    if (held !== null && held !== found) throw nameTaken(name);
+    await pause(LOOK_MS, undefined, { signal });
+  }
+}
+
+function nameTaken(name: string): SkillcellError {
+  const message = `Cannot join the fleet: name must be free, got "${name}", which a living worker has.`;
+  return new SkillcellError('options.invalid', message);
 }

@@ -19,11 +19,12 @@ import {
   KEY_PREFIX,
   toWorkerKey,
 } from '../sandboxes/fleet/fleet-keys.ts';
+import { keepChecked } from '../sandboxes/fleet/link/connection-life.ts';
 import { openFleetLink } from '../sandboxes/fleet/link/fleet-link.ts';
 import { createLeaseTable } from '../sandboxes/fleet/link/lease-table.ts';
 import type { Runner } from '../sandboxes/runner.ts';
 import { ensureRuntime } from '../sandboxes/runtime-bundle.ts';
-import { announceWorker } from './announce-worker.ts';
+import { type Announced, announceWorker } from './announce-worker.ts';
 import { serveLease, type ServedLease } from './serve-lease.ts';
 
 const ACTION = 'create the fleet worker';
@@ -33,6 +34,8 @@ const LEASE_MS = 15_000;
 const DOWN_MS = 120_000;
 /** Clients read the rows of workers each second, and must read the stream of a new worker before it writes. */
 const KNOWN_MS = 2_000;
+/** Pause between two signs of life of the engine's connection. */
+const ENGINE_PING_MS = 10_000;
 /** Trouble with the connection is told once in this time. */
 const TELL_MS = 60_000;
 
@@ -103,7 +106,7 @@ export interface FleetWorker extends AsyncDisposable {
 /**
  * Joins a fleet: starts one sandbox as a probe, registers, and serves the demands of clients until it is closed.
  *
- * @throws SkillcellError `options.invalid`, `runner.isolation-unmet`, `fleet.refused`; the reason of the signal
+ * @throws SkillcellError `options.invalid`, also if a living worker has the name; `runner.isolation-unmet`, `fleet.refused`; the reason of the signal
  * @example
  * ```ts
  * import { createLocalRunner } from 'skillcell';
@@ -131,6 +134,7 @@ export async function createFleetWorker(
   const closing = new AbortController();
   let isDraining = false;
   let serving = 0;
+  let announced: Announced | undefined;
 
   const supply = createSandboxSupply({
     runners: [runner],
@@ -145,7 +149,6 @@ export async function createFleetWorker(
   const table = createLeaseTable({
     link: () => link,
     streamTo: (client) => fromWorkerKey(worker, client),
-    leaseMs: LEASE_MS,
     downMs: DOWN_MS,
   });
   const own = toWorkerKey(worker);
@@ -154,9 +157,12 @@ export async function createFleetWorker(
     address,
     streams: () => [own],
     take: (_stream, entry) => table.take(entry.client, entry),
-    mostBytes: () => Number.POSITIVE_INFINITY,
+    mostBytes: () => table.mostBytes(),
     onFault: (_stream, reason) => logger?.error({ reason }, 'the stream to this worker was deleted'),
-    onUp: () => table.beat(),
+    onUp() {
+      table.beat();
+      announced?.renew();
+    },
     onTrouble(error) {
       if (performance.now() - toldAt < TELL_MS) return;
       toldAt = performance.now();
@@ -180,22 +186,29 @@ export async function createFleetWorker(
     leases.delete(lease);
     serving -= 1;
   };
+  const row = { name: worker, queue, isolation, build, languages: languageNames(), slots, limits, since: Date.now() };
   try {
     while (!link.isUp)
       await link.connected({ signal, patienceMs: TELL_MS }).catch((error: unknown) => {
         signal.throwIfAborted();
         if (SkillcellError.isInstance(error) && error.code === 'fleet.refused') throw error;
       });
+    announced = await announceWorker({
+      redis: link.redis,
+      leaseMs: LEASE_MS,
+      row: () => ({ ...row, running: leases.size, draining: isDraining, at: Date.now() }),
+      onTaken() {
+        logger?.error({ worker }, 'another worker has joined the fleet by this name, so this one leaves');
+        void leave();
+      },
+      signal,
+    });
   } catch (error) {
+    table.close();
     await Promise.all([supply.close(), endSweep(), link.close()]);
     throw error;
   }
-  const row = { name: worker, queue, isolation, build, languages: languageNames(), slots, limits, since: Date.now() };
-  const announced = announceWorker({
-    redis: link.redis,
-    leaseMs: LEASE_MS,
-    row: () => ({ ...row, running: leases.size, draining: isDraining, at: Date.now() }),
-  });
+  const { asked, renew, leave: removeRow } = announced;
   const { Worker } = await import('bullmq');
   const { Redis } = await import('ioredis');
   const engineConnection = new Redis(address.url, {
@@ -203,6 +216,7 @@ export async function createFleetWorker(
     retryStrategy: (tries) => Math.min(tries * 50, 1_000),
   });
   engineConnection.on('error', () => undefined);
+  const endPings = keepChecked(engineConnection, ENGINE_PING_MS);
   const engine = new Worker(demandQueue(queue, isolation, build), serve, {
     ...ENGINE,
     connection: engineConnection,
@@ -221,7 +235,7 @@ export async function createFleetWorker(
   const stopTaking = async (): Promise<void> => {
     isDraining = true;
     clearTimeout(begin);
-    announced.renew();
+    renew();
     await engine.pause(true);
   };
   let closed: Promise<void> | undefined;
@@ -229,25 +243,27 @@ export async function createFleetWorker(
     await stopTaking().catch(() => undefined);
     closing.abort(new Error('the worker leaves'));
     await Promise.all([...leases].map((lease) => lease.leave()));
-    await announced.leave();
+    await removeRow();
     await engine.close(true).catch(() => undefined);
+    endPings();
     engineConnection.disconnect();
     table.close();
     await Promise.all([supply.close(), endSweep(), link.close()]);
     await runner.close();
   };
+  const leave = (): Promise<void> => (closed ??= close());
   return {
     ...{ name: worker, queue, build, isolation, slots },
     get running() {
       return leases.size;
     },
-    asked: announced.asked,
+    asked,
     async drain() {
       await stopTaking();
       while (leases.size > 0) await Promise.race([...leases].map((lease) => lease.ended));
     },
-    close: () => (closed ??= close()),
-    [Symbol.asyncDispose]: () => (closed ??= close()),
+    close: leave,
+    [Symbol.asyncDispose]: leave,
   };
 }
 

@@ -52,11 +52,15 @@ export function serveLease(demand: Demand, options: ServeOptions): ServedLease {
     void sandbox?.kill(reason).catch(() => undefined);
   };
   const lease = table.open(
-    { id: demand.lease, client: demand.client, peer: demand.client },
+    { id: demand.lease, client: demand.client, peer: demand.client, leaseMs: demand.leaseMs },
     {
       onControl: () => undefined,
       onKill: stop,
-      onLost: stop,
+      onLost(reason) {
+        // Its client reads nothing more.
+        lease.channel.destroy();
+        stop(reason);
+      },
       onAsk: () => void tellCounters(sandbox, lease),
     },
   );

@@ -1,14 +1,19 @@
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { setTimeout as pause } from 'node:timers/promises';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { Demand } from './demand.ts';
 import { KEY_PREFIX } from './fleet-keys.ts';
 
 /** Pause between two looks at a demand that was not taken. */
 const LOOK_MS = 2_000;
+/** Most time to remove a demand that is over. */
+const REMOVAL_MS = 1_000;
 /** Failed demands that the engine keeps, so that their clients see the failure. */
 const KEPT_FAILURES = 1_000;
 const LEASE_OF_DEMAND = 'sandbox';
+/** States of a demand that no worker will take, and none has. */
+const OVER: ReadonlySet<string> = new Set(['unknown', 'failed', 'completed']);
 
 /** A demand that may be added again. */
 export interface WantedDemand {
@@ -24,7 +29,10 @@ export interface WantedDemand {
 
 /** Demands of one client. */
 export interface Demands {
-  /** Adds a demand, and adds it again as long as the engine does not know it. Resolves when it is over. */
+  /**
+   * Adds a demand, and adds it again when the engine does not know it, or gave it to a worker that says nothing for a lease. Resolves when it is
+   * over.
+   */
   place(wanted: WantedDemand): Promise<void>;
   close(): Promise<void>;
 }
@@ -33,37 +41,55 @@ export interface Demands {
 export function createDemands(redis: Redis): Demands {
   const queues = new Map<string, Promise<Queue>>();
   const queueOf = (name: string): Promise<Queue> => {
-    const known = queues.get(name) ?? openQueue(name, redis);
-    queues.set(name, known);
-    return known;
+    const known = queues.get(name);
+    if (known !== undefined) return known;
+    const opening = openQueue(name, redis);
+    queues.set(name, opening);
+    // It is opened anew when there is a connection.
+    opening.catch(() => queues.delete(name));
+    return opening;
+  };
+  const remove = async (name: string, { lease }: Demand): Promise<void> => {
+    // A demand that a worker has taken is locked, and stays.
+    await (await queueOf(name)).remove(lease).catch(() => undefined);
   };
   return {
     async place({ queue: name, renew, taken, canceled }) {
       const over = AbortSignal.any([taken, canceled]);
-      const queue = await queueOf(name);
       let demand: Demand | undefined;
+      /** Time since which a worker has it, as the engine says. */
+      let activeSince: number | undefined;
+      const look = async (): Promise<void> => {
+        const queue = await queueOf(name);
+        const state = demand === undefined ? 'unknown' : await queue.getJobState(demand.lease);
+        const now = performance.now();
+        activeSince = state === 'active' ? (activeSince ?? now) : undefined;
+        const isSilent = demand !== undefined && now - (activeSince ?? now) > demand.leaseMs;
+        if (over.aborted || (!OVER.has(state) && !isSilent)) return;
+        activeSince = undefined;
+        demand = renew();
+        await queue.add(LEASE_OF_DEMAND, demand, { jobId: demand.lease });
+      };
       while (!over.aborted) {
-        try {
-          if (demand === undefined || (await isUnknown(queue, demand))) {
-            demand = renew();
-            await queue.add(LEASE_OF_DEMAND, demand, { jobId: demand.lease });
-          }
-        } catch {
-          // There is no connection, so it is looked at again.
-        }
+        await withinDeadline(look(), { signal: over }).catch(() => {
+          // Without a connection, it is looked at again.
+          activeSince = undefined;
+        });
         await pause(LOOK_MS, undefined, { signal: over }).catch(() => undefined);
       }
-      if (demand !== undefined && !taken.aborted) await queue.remove(demand.lease).catch(() => undefined);
+      if (demand === undefined || taken.aborted) return;
+      const removed = remove(name, demand).catch(() => undefined);
+      await withinDeadline(removed, { limitMs: REMOVAL_MS, overdue: () => undefined });
     },
     async close() {
-      await Promise.all([...queues.values()].map(async (queue) => await (await queue).close().catch(() => undefined)));
+      await Promise.all([...queues.values()].map(closeQueue));
     },
   };
 }
 
-async function isUnknown(queue: Queue, { lease }: Demand): Promise<boolean> {
-  const state = await queue.getJobState(lease);
-  return state === 'unknown' || state === 'failed' || state === 'completed';
+async function closeQueue(opening: Promise<Queue>): Promise<void> {
+  // A queue that was not opened, or lost its connection, leaves nothing.
+  await opening.then((queue) => queue.close()).catch(() => undefined);
 }
 
 async function openQueue(name: string, redis: Redis): Promise<Queue> {
@@ -77,5 +103,11 @@ async function openQueue(name: string, redis: Redis): Promise<Queue> {
     defaultJobOptions: { removeOnComplete: true, removeOnFail: { count: KEPT_FAILURES } },
   });
   queue.on('error', () => undefined);
-  return queue;
+  try {
+    await queue.waitUntilReady();
+    return queue;
+  } catch (error) {
+    await queue.close().catch(() => undefined);
+    throw error;
+  }
 }

@@ -1,6 +1,8 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
 const REFUSED = /^(?:NOAUTH|WRONGPASS|NOPERM|ERR AUTH|ERR Client sent AUTH)/;
+const CUT =
+  /^(?:Reached the max retries per request limit|Command aborted due to connection close|Connection is closed)/;
 
 /**
  * An error of Redis as ours. A refusal is final; anything else may pass.
@@ -9,7 +11,8 @@ const REFUSED = /^(?:NOAUTH|WRONGPASS|NOPERM|ERR AUTH|ERR Client sent AUTH)/;
  */
 export function fleetError(action: string, shown: string, cause: unknown): SkillcellError {
   if (SkillcellError.isInstance(cause)) return cause;
-  const reason = cause instanceof Error ? cause.message || cause.name : String(cause);
+  const given = cause instanceof Error ? cause.message || cause.name : String(cause);
+  const reason = CUT.test(given) ? 'the connection was cut' : given;
   const code = REFUSED.test(reason) ? 'fleet.refused' : 'fleet.unavailable';
   return new SkillcellError(code, `Cannot ${action}: Redis at ${shown}: ${reason.slice(0, 300)}.`, { cause });
 }

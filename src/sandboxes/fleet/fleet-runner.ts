@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts';
 import { createLimiter } from '../../protocol/limiter.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
 import {
   type Runner,
   RUNNER_CONTRACT,
@@ -15,6 +16,7 @@ import {
   type StartOptions,
 } from '../runner.ts';
 import { ensureRuntime } from '../runtime-bundle.ts';
+import type { Demand } from './demand.ts';
 import { createDemands, type Demands } from './demands.ts';
 import { fleetAddress } from './fleet-address.ts';
 import { fleetError } from './fleet-error.ts';
@@ -32,6 +34,8 @@ const PATIENCE_MS = 15_000;
 const PROBE_MS = 5_000;
 /** A start that takes longer tells why. */
 const TELL_MS = 10_000;
+/** Most time from a taken demand to a ready sandbox. Its worker gives up earlier by itself. */
+const READY_MS = 90_000;
 const LEVELS: readonly Isolation[] = ['container', 'kernel', 'namespace'];
 
 /** Options of {@link createFleetRunner}. */
@@ -113,6 +117,9 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
   const client = randomBytes(16).toString('hex');
   const waiting = createLimiter({ room: options.window ?? 8 });
   const running = new Set<Sandbox>();
+  const starting = new Set<Promise<Sandbox>>();
+  /** Time when a fitting worker was last seen, by level. */
+  const seenAt = new Map<Isolation, number>();
   const closing = new AbortController();
   let opening: Promise<OpenFleet> | undefined;
   /** Sandboxes and starts that keep this process alive. */
@@ -123,7 +130,16 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
   };
   const isFitting = (row: WorkerRow): boolean => row.queue === queue && !row.draining;
 
-  const open = (): Promise<OpenFleet> => (opening ??= openFleet());
+  const open = async (): Promise<OpenFleet> => {
+    if (closing.signal.aborted) throw closed();
+    opening ??= openFleet();
+    try {
+      return await opening;
+    } catch (error) {
+      opening = undefined;
+      throw error;
+    }
+  };
   const openFleet = async (): Promise<OpenFleet> => {
     const { digest } = await ensureRuntime();
     let rows: WorkerRow[] = [];
@@ -133,12 +149,11 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     const table: LeaseTable = createLeaseTable({
       link: () => link,
       streamTo: toWorkerKey,
-      leaseMs,
       downMs: Number.POSITIVE_INFINITY,
     });
     const link = await openFleetLink({
       address,
-      streams: () => [...streams.keys()],
+      streams: () => (table.size > 0 ? [...streams.keys()] : []),
       take(stream, entry) {
         const worker = streams.get(stream);
         if (worker !== undefined && entry.client === client) table.take(worker, entry);
@@ -152,12 +167,15 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
       rows = await readFleetRows(link.redis);
       readAt = performance.now();
       // Streams of a worker that has gone are read for as long as its sandboxes may speak.
-      for (const row of rows) streams.set(fromWorkerKey(row.name, client), row.name);
+      const living = new Set(rows.map((row) => row.name));
+      for (const [stream, worker] of streams) if (!living.has(worker) && !table.knows(worker)) streams.delete(stream);
+      for (const worker of living) streams.set(fromWorkerKey(worker, client), worker);
       link.wake();
     };
     const refresh = (): Promise<void> => (read ??= readRows().finally(() => (read = undefined)));
     const polling = setInterval(() => {
-      if (link.isUp) refresh().catch(() => undefined);
+      // Only a taken demand brings entries of a new worker.
+      if (link.isUp && table.size > 0) refresh().catch(() => undefined);
     }, ROWS_MS).unref();
     const demands = createDemands(link.redis);
     return {
@@ -185,29 +203,57 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
       hold(fleet, false);
     }
   };
-  /** @throws SkillcellError `runner.isolation-unmet` or `runner.unavailable` if no worker has this level and build */
-  const requireWorker = async (fleet: OpenFleet, level: Isolation): Promise<void> => {
-    const rows = await fleet.rows().catch((error: unknown) => {
-      throw fleetError('start a sandbox', address.shown, error);
-    });
-    const fitting = rows.filter(isFitting);
-    if (fitting.some((row) => row.isolation === level && row.build === fleet.build)) return;
+  /** Whether a level has a worker. Throws if it has no worker that is worth waiting for. */
+  const hasWorker = async (fleet: OpenFleet, level: Isolation): Promise<boolean> => {
+    const fitting = (await fleet.rows()).filter(isFitting);
+    const now = performance.now();
+    const isThere = fitting.some((row) => row.isolation === level && row.build === fleet.build);
+    if (isThere) seenAt.set(level, now);
+    if (isThere) return true;
+    const seen = seenAt.get(level);
+    // The row of a worker may be lost with all that Redis holds, and comes back within a lease.
+    if (seen !== undefined && now - Math.max(seen, fleet.link.upSince) <= leaseMs) return false;
     throw noWorker(queue, level, fleet.build, fitting);
+  };
+  /** Waits for a worker of a level, or refuses. */
+  const requireWorker = async (fleet: OpenFleet, level: Isolation, signal: AbortSignal): Promise<void> => {
+    try {
+      while (!(await withinDeadline(hasWorker(fleet, level), { signal })))
+        await pause(ROWS_MS, undefined, { signal, ref: false });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw fleetError('start a sandbox', address.shown, error);
+    }
+  };
+  /** Aborts with the reason when the workers of a level are gone, until the signal aborts. */
+  const watchWorkers = (fleet: OpenFleet, level: Isolation, until: AbortSignal): AbortSignal => {
+    const none = new AbortController();
+    const watch = async (): Promise<void> => {
+      while (!until.aborted) {
+        await hasWorker(fleet, level).catch((error: unknown) => {
+          // Without a connection there is no news of workers.
+          if (!until.aborted && SkillcellError.isInstance(error)) none.abort(error);
+        });
+        await pause(ROWS_MS, undefined, { signal: until, ref: false }).catch(() => undefined);
+      }
+    };
+    void watch();
+    return none.signal;
   };
 
   const start = async (spec: SandboxSpec, { signal, onWaiting }: StartOptions): Promise<Sandbox> => {
-    if (closing.signal.aborted) throw closed();
     if (!levels.includes(spec.isolation)) {
       const message = `Cannot start a sandbox: the fleet has the levels ${levels.join(', ')}, got ${spec.isolation}.`;
       throw new SkillcellError('runner.isolation-unmet', message);
     }
     const either = AbortSignal.any([signal, closing.signal]);
-    const fleet = await connected(either, PATIENCE_MS);
+    const fleet = await open();
     hold(fleet, true);
     const tell = (): void => onWaiting?.(`all slots of the queue ${queue} are taken`);
     const telling = setTimeout(tell, TELL_MS).unref();
     try {
-      await requireWorker(fleet, spec.isolation);
+      await fleet.link.connected({ signal: either, patienceMs: PATIENCE_MS });
+      await requireWorker(fleet, spec.isolation, either);
       return await place(fleet, spec, either);
     } catch (error) {
       if (closing.signal.aborted && !signal.aborted) throw closed();
@@ -217,32 +263,28 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
       hold(fleet, false);
     }
   };
-  const place = async (fleet: OpenFleet, spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox> => {
+  const place = async (fleet: OpenFleet, spec: SandboxSpec, given: AbortSignal): Promise<Sandbox> => {
     const { table, demands, build } = fleet;
     let lease: Lease | undefined;
     const current = (): Lease => lease as Lease;
     let followed = followSandbox(current);
     const over = new AbortController();
-    const renew = (): Parameters<Demands['place']>[0] extends { renew(): infer Made } ? Made : never => {
+    const renew = (): Demand => {
       lease?.forget();
       followed = followSandbox(current);
       followed.taken.addEventListener('abort', () => over.abort(), { once: true });
-      lease = table.open({ id: randomBytes(16).toString('hex'), client, peer: undefined }, followed.calls);
+      lease = table.open({ id: randomBytes(16).toString('hex'), client, peer: undefined, leaseMs }, followed.calls);
+      fleet.link.wake();
       return { lease: lease.id, leaseMs, client, language: spec.language, limits: spec.limits };
     };
-    const leave = await waiting.enter({ signal });
+    const leave = await waiting.enter({ signal: given });
+    const none = watchWorkers(fleet, spec.isolation, AbortSignal.any([over.signal, given]));
+    const signal = AbortSignal.any([given, none]);
     try {
       const name = demandQueue(queue, spec.isolation, build);
       await demands.place({ queue: name, renew, taken: over.signal, canceled: signal });
-    } finally {
       leave?.();
-    }
-    const abort = Promise.withResolvers<never>();
-    const stop = (): void => abort.reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      signal.throwIfAborted();
-      const opened = await Promise.race([followed.opened, abort.promise]);
+      const opened = await withinDeadline(followed.opened, { signal, limitMs: READY_MS, overdue: throwOverdue });
       const sandbox = followed.sandbox(current(), opened, { runner, leaseMs, hold: (isHeld) => hold(fleet, isHeld) });
       running.add(sandbox);
       void sandbox.exited.then(() => running.delete(sandbox));
@@ -252,8 +294,8 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
       lease?.forget();
       throw error;
     } finally {
-      signal.removeEventListener('abort', stop);
-      abort.promise.catch(() => undefined);
+      over.abort();
+      leave?.();
     }
   };
 
@@ -287,8 +329,12 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     contract: RUNNER_CONTRACT,
     levels,
     isRemote: true,
-    start,
-    ...(emptyFleet === 'refuse' ? {} : { changed: (signal: AbortSignal) => sleep(ROWS_MS, undefined, { signal }) }),
+    async start(spec, options) {
+      const started = start(spec, options);
+      starting.add(started);
+      return await started.finally(() => starting.delete(started));
+    },
+    ...(emptyFleet === 'refuse' ? {} : { changed: (signal: AbortSignal) => pause(ROWS_MS, undefined, { signal }) }),
     async reach({ signal, patienceMs }) {
       await connected(signal, patienceMs);
     },
@@ -297,6 +343,7 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     sweep: async () => ({ removed: [], failed: [] }),
     async close() {
       closing.abort(closed());
+      await Promise.allSettled(starting);
       await Promise.all([...running].map((sandbox) => sandbox.kill('the runner is closed')));
       const fleet = await opening?.catch(() => undefined);
       await fleet?.close();
@@ -314,6 +361,11 @@ const NO_LIMITS: RunnerReport['limits'] = {
   workspace: 'none',
   inodes: 'none',
 };
+
+function throwOverdue(): never {
+  const message = `Cannot start a sandbox: its worker had none ready within ${READY_MS / 1_000} s.`;
+  throw new SkillcellError('sandbox.lost', message);
+}
 
 function closed(): SkillcellError {
   return new SkillcellError('orchestrator.closed', 'Cannot start a sandbox: the runner is closed.');

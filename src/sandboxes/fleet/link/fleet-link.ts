@@ -4,14 +4,30 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import type { FleetAddress } from '../fleet-address.ts';
 import { fleetError } from '../fleet-error.ts';
-import { type LinkEntry, packEntry, readEntry } from './entry.ts';
+import {
+  cutConnection,
+  keepChecked,
+  leaveConnection,
+  onArrival,
+  pingConnection,
+  SILENCE_MS,
+} from './connection-life.ts';
+import { ENTRY_BYTES, type LinkEntry, packEntry, readEntry } from './entry.ts';
 
 /** Time that a read waits in Redis for entries. */
 const BLOCK_MS = 1_000;
-/** Most entries of a stream that are read at once, each at most 64 KiB. */
+/** Pause between two signs of life of a connection that has no stream to read. */
+const IDLE_MS = 2_000;
+/** Pause before a read that failed is tried again. */
+const RETRY_MS = 250;
+/** Most entries of a stream that are read at once. */
 const READ_ENTRIES = 64;
-/** Without an answer for so long, a connection counts as cut, and is opened anew. */
-const SILENCE_MS = 5_000;
+/** Most bytes of an answer for each stream. */
+const ANSWER_BYTES: number = READ_ENTRIES * (ENTRY_BYTES + 256);
+/** Most bytes of entries that wait for Redis; further ones are lost, and sent again later. */
+const UNSENT_BYTES: number = 64 * 1024 * 1024;
+/** A read that takes longer shows that Redis, or the way to it, stood still. */
+const STALL_MS: number = BLOCK_MS + 500;
 const PING_MS = 2_500;
 /** A stream expires so long after its last write. */
 const EXPIRE_MS = 3_600_000;
@@ -29,7 +45,7 @@ export interface FleetLinkOptions {
   mostBytes(stream: string): number;
   /** Called when a stream holds more than that, or bytes that are no entry. It is deleted. */
   onFault(stream: string, reason: string): void;
-  /** Called when both connections are there, again. */
+  /** Called when both connections are there again, or answer again. */
   onUp(): void;
   /** Called with each reason why there is no connection. */
   onTrouble(error: SkillcellError): void;
@@ -40,7 +56,7 @@ export interface FleetLink {
   /** For single commands. They fail at once while there is no connection. */
   readonly redis: Redis;
   readonly isUp: boolean;
-  /** Time since which there is a connection, by `performance.now()`. */
+  /** Time since which there is a connection that answers, by `performance.now()`. */
   readonly upSince: number;
   /** Resolves when there is a connection. @throws SkillcellError `fleet.refused`, or `fleet.unavailable` after the patience */
   connected(options: { signal: AbortSignal; patienceMs: number }): Promise<void>;
@@ -62,10 +78,15 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   let upSince = 0;
   let wasUp = false;
   let trouble: SkillcellError | undefined;
-  let isHeld = false;
+  let unsentBytes = 0;
+  /** The last answer was too long, so the connection was cut here, and is no trouble of the way. */
+  let isOverlong = false;
+  /** Streams whose expiry was renewed, the oldest renewal first. */
   const renewed = new Map<string, number>();
   /** Emits `change` when a connection comes or fails. */
   const state = new EventEmitter().setMaxListeners(0);
+  /** Connections and timers let the process end; this timer keeps it. */
+  const holding = setInterval(() => undefined, 2 ** 30).unref();
 
   const open = (enableAutoPipelining: boolean): Redis => {
     const redis = new Redis(address.url, {
@@ -73,15 +94,16 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       enableAutoPipelining,
-      maxRetriesPerRequest: null,
+      // Commands of a connection that was cut fail at once.
+      maxRetriesPerRequest: 0,
       connectTimeout: SILENCE_MS,
       retryStrategy: (tries) => (closing.signal.aborted ? null : Math.min(tries * 50, 1_000)),
     });
     redis.on('error', (error: Error) => failed(error));
-    redis.on('close', () => (wasUp = false));
-    redis.on('ready', () => {
-      if (!isHeld) streamOf(redis)?.unref();
+    redis.on('close', () => {
+      if (redis !== reader || !isOverlong) wasUp = false;
     });
+    leaveConnection(redis);
     return redis;
   };
   const failed = (error: unknown): void => {
@@ -93,22 +115,32 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   const [redis, reader] = [open(true), open(false)];
   const isUp = (): boolean =>
     redis.status === 'ready' && reader.status === 'ready' && performance.now() - heardAt < SILENCE_MS;
-  const becomeUp = (): void => {
-    heardAt = performance.now();
-    if (wasUp || !isUp()) return;
-    [wasUp, upSince, trouble] = [true, heardAt, undefined];
+  const becomeUp = (pauseMs: number): void => {
+    const now = performance.now();
+    const hasStood = now - heardAt > pauseMs + STALL_MS;
+    heardAt = now;
+    if (!isUp() || (wasUp && !hasStood)) return;
+    [wasUp, upSince, trouble] = [true, now, undefined];
     state.emit('change');
     options.onUp();
   };
 
+  let answerBytes = 0;
+  let mostAnswer = Number.POSITIVE_INFINITY;
+  onArrival(reader, (piece) => {
+    answerBytes += piece.length;
+    if (answerBytes <= mostAnswer) return;
+    isOverlong = true;
+    cutConnection(reader);
+  });
   /** Reads what is there, from the first entry on: entries that were taken are gone. */
-  const readOnce = async (keys: readonly string[]): Promise<void> => {
-    const watch = setTimeout(() => reader.disconnect(true), BLOCK_MS + SILENCE_MS);
-    if (!isHeld) watch.unref();
+  const read = async (keys: readonly string[]): Promise<void> => {
+    const watch = setTimeout(() => cutConnection(reader), BLOCK_MS + SILENCE_MS).unref();
+    [answerBytes, mostAnswer, isOverlong] = [0, keys.length * ANSWER_BYTES, false];
     try {
-      const read = ['COUNT', READ_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', ...keys, ...keys.map(() => '0')];
-      const reply = (await reader.callBuffer('XREAD', ...read.map(String))) as [Buffer, [Buffer, Buffer[]][]][] | null;
-      becomeUp();
+      const args = ['COUNT', READ_ENTRIES, 'BLOCK', BLOCK_MS, 'STREAMS', ...keys, ...keys.map(() => '0')];
+      const reply = (await reader.callBuffer('XREAD', ...args.map(String))) as [Buffer, [Buffer, Buffer[]][]][] | null;
+      becomeUp(0);
       for (const [key, entries] of reply ?? []) await takeAll(key.toString(), entries);
     } finally {
       clearTimeout(watch);
@@ -133,56 +165,44 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
     options.onFault(key, reason);
   };
   const readOn = async (): Promise<void> => {
+    /** Streams that are read alone, as one of them has given too long an answer. */
+    const suspects: string[] = [];
+    let overlong: string | undefined;
+    let version = '';
     while (!closing.signal.aborted) {
+      let keys: readonly string[] = [];
       try {
         if (reader.status === 'wait') await reader.connect();
-        const keys = options.streams();
-        if (keys.length > 0) await readOnce(keys);
-        else {
-          await reader.ping();
-          becomeUp();
-          await woken();
-        }
+        version ||= /^redis_version:(\S+)/m.exec(await reader.info('server'))?.[1] ?? '?';
+        if (!(Number.parseInt(version, 10) >= LEAST_VERSION)) return failed(tooOld(address, version));
+        if (overlong !== undefined) await drop(overlong, 'it holds an entry that is too long');
+        overlong = undefined;
+        const suspect = suspects.shift();
+        keys = suspect === undefined ? options.streams() : [suspect];
+        if (keys.length > 0) await read(keys);
+        else await rest();
       } catch (error) {
         if (closing.signal.aborted) return;
-        failed(error);
-        await pause(BLOCK_MS / 4, undefined, { signal: closing.signal, ref: isHeld }).catch(() => undefined);
+        if (!isOverlong) failed(error);
+        else if (keys.length === 1) overlong = keys[0];
+        else suspects.push(...keys);
+        await pause(RETRY_MS, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
     }
   };
   /** Waits until there may be a stream to read. */
-  const woken = async (): Promise<void> => {
+  const rest = async (): Promise<void> => {
+    await pingConnection(reader);
+    becomeUp(IDLE_MS);
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), BLOCK_MS);
-    if (!isHeld) timer.unref();
+    const timer = setTimeout(() => late.abort(), IDLE_MS).unref();
     await once(state, 'wake', { signal: AbortSignal.any([late.signal, closing.signal]) }).catch(() => undefined);
     clearTimeout(timer);
   };
-  const ping = async (): Promise<void> => {
-    const watch = setTimeout(() => redis.disconnect(true), SILENCE_MS);
-    try {
-      await redis.ping();
-    } catch {
-      // The connection is opened anew.
-    } finally {
-      clearTimeout(watch);
-    }
-  };
-  const pinging = setInterval(() => {
-    if (redis.status === 'ready') void ping();
-  }, PING_MS).unref();
+  const endPings = keepChecked(redis, PING_MS);
 
-  const begin = async (): Promise<void> => {
-    try {
-      await redis.connect();
-      const version = /^redis_version:(\S+)/m.exec(await redis.info('server'))?.[1] ?? '?';
-      if (!(Number.parseInt(version, 10) >= LEAST_VERSION)) throw tooOld(address, version);
-    } catch (error) {
-      failed(error);
-      if (SkillcellError.isInstance(error)) return;
-    }
-  };
-  void begin();
+  // It is opened anew until the link is closed, and tells its errors by events.
+  redis.connect().catch(() => undefined);
   void readOn();
 
   return {
@@ -207,22 +227,31 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
     },
     wake: () => void state.emit('wake'),
     write(stream, entry) {
-      if (redis.status !== 'ready') return;
-      redis.xadd(stream, '*', 'e', packEntry(entry)).catch(failed);
+      const packed = packEntry(entry);
+      if (redis.status !== 'ready' || unsentBytes + packed.length > UNSENT_BYTES) return;
+      unsentBytes += packed.length;
+      const sent = redis.xadd(stream, '*', 'e', packed).catch(failed);
+      void sent.then(() => (unsentBytes -= packed.length));
       const now = performance.now();
       if (now - (renewed.get(stream) ?? -RENEW_MS) < RENEW_MS) return;
+      renewed.delete(stream);
+      for (const [key, at] of renewed) {
+        if (now - at < RENEW_MS) break;
+        renewed.delete(key);
+      }
       renewed.set(stream, now);
       redis.pexpire(stream, EXPIRE_MS).catch(failed);
     },
-    hold(held) {
-      isHeld = held;
-      for (const each of [redis, reader]) streamOf(each)?.[held ? 'ref' : 'unref']();
+    hold(isHeld) {
+      if (isHeld) holding.ref();
+      else holding.unref();
     },
     async close() {
       closing.abort();
-      clearInterval(pinging);
+      endPings();
+      clearInterval(holding);
       // What was written goes out first.
-      await Promise.race([redis.quit().catch(() => undefined), pause(SILENCE_MS, undefined, { ref: false })]);
+      await pingConnection(redis).catch(() => undefined);
       redis.disconnect();
       reader.disconnect();
     },
@@ -233,10 +262,6 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
 function after(id: string): string {
   const [time, count] = id.split('-');
   return `${time}-${BigInt(count ?? 0) + 1n}`;
-}
-
-function streamOf(redis: Redis): { ref(): void; unref(): void } | undefined {
-  return (redis as unknown as { stream?: { ref(): void; unref(): void } }).stream;
 }
 
 function tooOld({ shown }: FleetAddress, version: string): SkillcellError {

@@ -4,9 +4,12 @@ import { ENTRY_KIND, type EntryKind, isNumbered, type LinkEntry, NO_LEASE } from
 import type { FleetLink } from './fleet-link.ts';
 import { createLeaseEnd, LEASE_WINDOW, type LeaseEnd } from './lease-end.ts';
 
-/** Beats in one lease of silence, and looks at the clock. */
+/** Beats in one lease of silence. */
 const BEATS = 3;
-const LOOKS = 6;
+/** Pause between two looks at the clock. */
+const LOOK_MS = 250;
+/** Leases in one beat, so that it fits into an entry. */
+const BEAT_LEASES = 500;
 /** Bytes that entries take in Redis beside their own. */
 const OVERHEAD = 2;
 const SPARE_BYTES: number = 4 * 1024 * 1024;
@@ -40,16 +43,23 @@ export interface Lease {
   kill(reason: string): void;
   /** Ends the lease on this side; its later entries are answered by `gone`. */
   forget(): void;
-  /** Whether the other side has all that was sent. */
+  /** Whether the other side has all that was sent, or the lease is over. */
   readonly isSettled: boolean;
 }
 
 /** All leases of one client or one worker. */
 export interface LeaseTable {
-  open(lease: { id: string; client: string; peer: string | undefined }, calls: LeaseCalls): Lease;
+  /**
+   * Opens a lease. Both sides have the same `leaseMs` for all leases that they share, from the client's demand.
+   *
+   * @throws Error if there is a lease of this id
+   */
+  open(lease: { id: string; client: string; peer: string | undefined; leaseMs: number }, calls: LeaseCalls): Lease;
   take(peer: string, entry: LinkEntry): void;
-  /** Most bytes that the stream of a peer may hold. */
-  mostBytes(peer: string): number;
+  /** Whether a lease is shared with a peer. */
+  knows(peer: string): boolean;
+  /** Most bytes that the stream of a peer may hold; without a peer, a stream of all of them. */
+  mostBytes(peer?: string): number;
   /** Ends all leases of a peer. */
   lose(peer: string, reason: string): void;
   /** Tells all peers the positions, as there is a connection again. */
@@ -63,7 +73,6 @@ export interface LeaseTableOptions {
   link(): Pick<FleetLink, 'write' | 'isUp' | 'upSince'> | undefined;
   /** Key of the stream to a peer. */
   streamTo(peer: string): string;
-  leaseMs: number;
   /** Silence without a connection after which leases end; on the side of a client its clock stands. */
   downMs: number;
 }
@@ -72,9 +81,18 @@ interface OpenLease {
   id: string;
   client: string;
   peer: string | undefined;
+  leaseMs: number;
   end: LeaseEnd;
   calls: LeaseCalls;
   killReason: string | undefined;
+}
+
+/** A side that shares leases with this one. */
+interface Peer {
+  leases: Set<OpenLease>;
+  leaseMs: number;
+  heardAt: number;
+  beatAt: number;
 }
 
 const position = z.number().check(z.int(), z.minimum(0));
@@ -84,12 +102,10 @@ const beatSchema = z.array(z.tuple([z.string().check(z.regex(/^[0-9a-f]{32}$/)),
  * Creates the table. Each pair that shares a lease exchanges beats with the positions of its leases. The silence of a peer ends its leases, measured
  * by the own monotonic clock while there is a connection.
  */
-export function createLeaseTable({ link, streamTo, leaseMs, downMs }: LeaseTableOptions): LeaseTable {
+export function createLeaseTable({ link, streamTo, downMs }: LeaseTableOptions): LeaseTable {
   const leases = new Map<string, OpenLease>();
-  const heard = new Map<string, number>();
+  const peers = new Map<string, Peer>();
   let lookedAt = performance.now();
-  /** The process itself, or its machine, stood still until then. */
-  let stoodUntil = 0;
 
   const write = (peer: string, entry: LinkEntry): void => link()?.write(streamTo(peer), entry);
   const tell = (
@@ -98,25 +114,40 @@ export function createLeaseTable({ link, streamTo, leaseMs, downMs }: LeaseTable
     kind: EntryKind,
     bytes = NO_BYTES,
   ): void => write(peer, { client, lease: id, kind, number: 0, bytes });
-  const of = (peer: string): OpenLease[] => [...leases.values()].filter((lease) => lease.peer === peer);
-  const peers = (): Set<string> => new Set([...leases.values()].flatMap(({ peer }) => peer ?? []));
+  const join = (name: string, lease: OpenLease): void => {
+    const now = performance.now();
+    const { leaseMs } = lease;
+    const peer: Peer = peers.get(name) ?? { leases: new Set(), leaseMs, heardAt: now, beatAt: now };
+    lease.peer = name;
+    peers.set(name, peer);
+    peer.leases.add(lease);
+    peer.leaseMs = leaseMs;
+  };
+  const remove = (lease: OpenLease): boolean => {
+    const peer = peers.get(lease.peer ?? '');
+    peer?.leases.delete(lease);
+    if (peer?.leases.size === 0) peers.delete(lease.peer ?? '');
+    return leases.delete(lease.id);
+  };
   const lost = (lease: OpenLease, reason: string): void => {
-    if (!leases.delete(lease.id)) return;
+    if (leases.get(lease.id) !== lease) return;
+    remove(lease);
     lease.calls.onLost(reason);
   };
-  const lose = (peer: string, reason: string): void => of(peer).forEach((lease) => lost(lease, reason));
+  const lose = (name: string, reason: string): void => {
+    for (const lease of [...(peers.get(name)?.leases ?? [])]) lost(lease, reason);
+  };
 
-  const beat = (): void => {
-    for (const peer of peers()) {
-      const own = of(peer);
-      const rows = own.map(({ id, end: { positions } }) => [id, positions.sent, positions.arrived, positions.consumed]);
-      for (let at = 0; at < rows.length; at += 500) {
-        const bytes = Buffer.from(JSON.stringify(rows.slice(at, at + 500)));
-        write(peer, { client: own[0]?.client ?? NO_LEASE, lease: NO_LEASE, kind: ENTRY_KIND.beat, number: 0, bytes });
-      }
-      for (const lease of own)
-        if (lease.killReason !== undefined) tell(peer, lease, ENTRY_KIND.kill, Buffer.from(lease.killReason));
+  const beat = (name: string, peer: Peer): void => {
+    peer.beatAt = performance.now();
+    const own = [...peer.leases];
+    const rows = own.map(({ id, end: { positions } }) => [id, positions.sent, positions.arrived, positions.consumed]);
+    for (let at = 0; at < rows.length; at += BEAT_LEASES) {
+      const bytes = Buffer.from(JSON.stringify(rows.slice(at, at + BEAT_LEASES)));
+      write(name, { client: own[0]?.client ?? NO_LEASE, lease: NO_LEASE, kind: ENTRY_KIND.beat, number: 0, bytes });
     }
+    for (const lease of own)
+      if (lease.killReason !== undefined) tell(name, lease, ENTRY_KIND.kill, Buffer.from(lease.killReason));
   };
   const takeBeat = (peer: string, { client, bytes }: LinkEntry): void => {
     const rows = readBeat(bytes);
@@ -129,26 +160,25 @@ export function createLeaseTable({ link, streamTo, leaseMs, downMs }: LeaseTable
   };
   const look = (): void => {
     const now = performance.now();
-    // After a stop of this process, what came meanwhile is not read yet.
-    if (now - lookedAt > leaseMs / 2) stoodUntil = now;
+    const stoodMs = now - lookedAt;
     lookedAt = now;
     const connection = link();
     const isUp = connection?.isUp === true;
-    for (const peer of peers()) {
-      const last = heard.get(peer) ?? now;
-      heard.set(peer, last);
-      const since = isUp ? Math.max(last, connection?.upSince ?? 0, stoodUntil) : last;
-      const most = isUp ? leaseMs : downMs;
-      if (now - since > most) lose(peer, `it was silent for ${Math.round((now - since) / 1_000)} s`);
+    for (const [name, peer] of [...peers]) {
+      // After a stop of this process or its machine, the entries that came meanwhile are not read yet.
+      if (stoodMs > peer.leaseMs / 2) peer.heardAt = now;
+      const silentMs = now - (isUp ? Math.max(peer.heardAt, connection.upSince) : peer.heardAt);
+      if (silentMs > (isUp ? peer.leaseMs : downMs)) lose(name, `it was silent for ${Math.round(silentMs / 1_000)} s`);
+      else if (now - peer.beatAt >= peer.leaseMs / BEATS) beat(name, peer);
     }
-    for (const peer of heard.keys()) if (of(peer).length === 0) heard.delete(peer);
   };
-  const timers = [setInterval(beat, leaseMs / BEATS).unref(), setInterval(look, leaseMs / LOOKS).unref()];
+  const looking = setInterval(look, LOOK_MS).unref();
 
   return {
-    open({ id, client, peer }, calls) {
+    open({ id, client, peer, leaseMs }, calls) {
+      if (leases.has(id)) throw new Error('Cannot open a lease: there is one of this id.');
       const lease: OpenLease = {
-        ...{ id, client, peer, calls, killReason: undefined },
+        ...{ id, client, peer, leaseMs, calls, killReason: undefined },
         end: createLeaseEnd({
           send(kind, number, bytes) {
             if (lease.peer !== undefined) write(lease.peer, { client, lease: id, kind, number, bytes });
@@ -158,7 +188,7 @@ export function createLeaseTable({ link, streamTo, leaseMs, downMs }: LeaseTable
         }),
       };
       leases.set(id, lease);
-      if (peer !== undefined) heard.set(peer, performance.now());
+      if (peer !== undefined) join(peer, lease);
       return {
         id,
         channel: lease.end.channel,
@@ -173,17 +203,20 @@ export function createLeaseTable({ link, streamTo, leaseMs, downMs }: LeaseTable
           lease.killReason = reason;
           if (lease.peer !== undefined) tell(lease.peer, lease, ENTRY_KIND.kill, Buffer.from(reason));
         },
-        forget: () => void leases.delete(id),
+        forget() {
+          if (leases.get(id) === lease) remove(lease);
+        },
         get isSettled() {
-          return lease.end.isSettled;
+          return leases.get(id) !== lease || lease.end.isSettled;
         },
       };
     },
     take(peer, entry) {
-      heard.set(peer, performance.now());
+      const known = peers.get(peer);
+      if (known !== undefined) known.heardAt = performance.now();
       if (entry.kind === ENTRY_KIND.beat) return takeBeat(peer, entry);
       const lease = leases.get(entry.lease);
-      if (lease !== undefined && lease.peer === undefined && entry.kind === ENTRY_KIND.taken) lease.peer = peer;
+      if (lease !== undefined && lease.peer === undefined && entry.kind === ENTRY_KIND.taken) join(peer, lease);
       if (lease === undefined || lease.peer !== peer) {
         if (entry.kind !== ENTRY_KIND.gone) tell(peer, { client: entry.client, id: entry.lease }, ENTRY_KIND.gone);
         return;
@@ -195,13 +228,17 @@ export function createLeaseTable({ link, streamTo, leaseMs, downMs }: LeaseTable
       if (isNumbered(entry.kind) || entry.kind === ENTRY_KIND.consumed || entry.kind === ENTRY_KIND.again)
         lease.end.take(entry.kind, entry.number, entry.bytes);
     },
-    mostBytes: (peer) => SPARE_BYTES + of(peer).length * 2 * OVERHEAD * LEASE_WINDOW,
+    knows: (peer) => peers.has(peer),
+    mostBytes(peer) {
+      const count = peer === undefined ? leases.size : (peers.get(peer)?.leases.size ?? 0);
+      return SPARE_BYTES + count * 2 * OVERHEAD * LEASE_WINDOW;
+    },
     lose,
-    beat,
+    beat: () => peers.forEach((peer, name) => beat(name, peer)),
     get size() {
       return leases.size;
     },
-    close: () => timers.forEach(clearInterval),
+    close: () => clearInterval(looking),
   };
 }
 
