@@ -53,8 +53,9 @@ export async function announceWorker({ redis, leaseMs, row, onTaken, signal }: A
   };
   await joinBy(name, { redis, signal, write: () => redis.set(key, JSON.stringify(row()), 'PX', leaseMs, 'NX') });
   // Without a connection the row expires, as it should.
+  let writing: Promise<void> = Promise.resolve();
   const renew = (): void => {
-    if (!isTaken) void write().catch(() => undefined);
+    if (!isTaken) writing = write().catch(() => undefined);
   };
   const timer = setInterval(renew, leaseMs / RENEWALS).unref();
   renew();
@@ -63,6 +64,8 @@ export async function announceWorker({ redis, leaseMs, row, onTaken, signal }: A
     renew,
     async leave() {
       clearInterval(timer);
+      // A row that is still being written would come after its removal.
+      await writing;
       if (!isTaken) await redis.del(key, drainKey(name)).catch(() => undefined);
     },
   };

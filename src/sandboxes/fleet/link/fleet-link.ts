@@ -249,11 +249,11 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
     async close() {
       closing.abort();
       endPings();
-      clearInterval(holding);
       // What was written goes out first.
       await pingConnection(redis).catch(() => undefined);
       redis.disconnect();
       reader.disconnect();
+      clearInterval(holding);
     },
   };
 }
