@@ -21,6 +21,7 @@ const COMMANDS = {
   ablation: ['scripts/ablate.ts'],
   mutate: ['scripts/mutate.ts'],
   chaos: ['scripts/chaos.ts'],
+  cluster: ['scripts/cluster.ts'],
   fuzz: ['scripts/fuzz.ts'],
   vectors: ['scripts/vectors.ts'],
   corpus: ['scripts/corpus.ts'],
