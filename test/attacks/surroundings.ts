@@ -95,7 +95,8 @@ async function runnersOf(level: Level): Promise<{ runners?: Runner[] }> {
   if (BY_FLEET && level !== 'none') {
     const fleet = fleets.get(level) ?? ownRunner(level).then((runner) => startOneWorker(runner));
     fleets.set(level, fleet);
-    return { runners: [(await fleet).runner()] };
+    // Some cases start a job of level none beside their own.
+    return { runners: [(await fleet).runner(), createLocalRunner()] };
   }
   return level === 'container' ? { runners: [await ownRunner(level)] } : {};
 }
@@ -209,6 +210,7 @@ async function expectNextJob(level: Level): Promise<void> {
     outcome: 'succeeded',
     exitCode: 0,
     isolation: level,
+    ...(BY_FLEET && level !== 'none' ? { runner: 'fleet' } : {}),
     stdout: { text: 'next: 42\n' },
     artifacts: [],
     omitted: [],
