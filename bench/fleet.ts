@@ -59,7 +59,7 @@ async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Pro
     ['cold', 0],
     ['warm', 2],
   ] as const)
-    parts.use(await startWorkerProcess(redis.url, queue, { queue, pool, slots: 4 }));
+    parts.use(await startWorkerProcess(await redis.workerUrl(queue, queue), queue, { queue, pool, slots: 4 }));
   const far = (queue: string): Orchestrator =>
     parts.use(createOrchestrator({ runners: [createFleetRunner({ url: redis.url, queue })], tools: [echo()] }));
   const near = (pool: number): Orchestrator =>
@@ -135,7 +135,7 @@ async function idle(redis: RedisServer): Promise<Measurement> {
   const [workers, clients] = [4, 1];
   await using parts = new AsyncDisposableStack();
   for (let at = 0; at < workers - 2; at += 1)
-    parts.use(await startWorkerProcess(redis.url, `idle-${at}`, { queue: 'idle' }));
+    parts.use(await startWorkerProcess(await redis.workerUrl(`idle-${at}`, 'idle'), `idle-${at}`, { queue: 'idle' }));
   const { Redis } = await import('ioredis');
   const watcher = new Redis(redis.url);
   const count = async (): Promise<number> =>
@@ -158,7 +158,9 @@ async function recover(redis: RedisServer, rounds: number): Promise<Measurement>
   const values: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const names = [`a${round}`, `b${round}`];
-    const workers = await Promise.all(names.map((name) => startWorkerProcess(redis.url, name, { queue: 'recover' })));
+    const workers = await Promise.all(
+      names.map(async (name) => startWorkerProcess(await redis.workerUrl(name, 'recover'), name, { queue: 'recover' })),
+    );
     let killedAt = 0;
     let place = '';
     const tool = defineTool({

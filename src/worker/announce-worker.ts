@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { drainKey, workerKey, WORKERS_KEY } from '../sandboxes/fleet/fleet-keys.ts';
+import { throwRefusal } from '../sandboxes/fleet/fleet-error.ts';
 import { readWorkerRow, type WorkerRow } from '../sandboxes/fleet/worker-row.ts';
 
 /** Renewals of a row in one lease. */
@@ -78,8 +79,8 @@ async function joinBy(
 ): Promise<void> {
   let found: string | null = null;
   // Without a connection it is tried again.
-  while ((await write().catch(() => null)) === null) {
-    const held = await redis.get(workerKey(name)).catch(() => null);
+  while ((await write().catch(throwRefusal)) === null) {
+    const held = await redis.get(workerKey(name)).catch(throwRefusal);
     found ??= held;
     // A worker that has died renews nothing.
     if (held !== null && held !== found) throw nameTaken(name);

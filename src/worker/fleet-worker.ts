@@ -14,14 +14,18 @@ import { fleetAddress } from '../sandboxes/fleet/fleet-address.ts';
 import {
   buildOf,
   demandQueue,
+  drainKey,
   FLEET_NAME,
   fromWorkerKey,
   KEY_PREFIX,
   toWorkerKey,
+  WORKERS_KEY,
 } from '../sandboxes/fleet/fleet-keys.ts';
+import { fleetError, throwRefusal } from '../sandboxes/fleet/fleet-error.ts';
 import { keepChecked } from '../sandboxes/fleet/link/connection-life.ts';
 import { openFleetLink } from '../sandboxes/fleet/link/fleet-link.ts';
 import { createLeaseTable } from '../sandboxes/fleet/link/lease-table.ts';
+import { ROW_MS } from '../sandboxes/fleet/worker-row.ts';
 import type { Runner } from '../sandboxes/runner.ts';
 import { ensureRuntime } from '../sandboxes/runtime-bundle.ts';
 import { type Announced, announceWorker } from './announce-worker.ts';
@@ -29,7 +33,6 @@ import { serveLease, type ServedLease } from './serve-lease.ts';
 
 const ACTION = 'create the fleet worker';
 const MIB = 1024 * 1024;
-const LEASE_MS = 15_000;
 /** Sandboxes of a worker end so long after its connection. */
 const DOWN_MS = 120_000;
 /** Clients read the rows of workers each second, and must read the stream of a new worker before it writes. */
@@ -187,15 +190,22 @@ export async function createFleetWorker(
     serving -= 1;
   };
   const row = { name: worker, queue, isolation, build, languages: languageNames(), slots, limits, since: Date.now() };
+  const demands = demandQueue(queue, isolation, build);
   try {
     while (!link.isUp)
       await link.connected({ signal, patienceMs: TELL_MS }).catch((error: unknown) => {
         signal.throwIfAborted();
         if (SkillcellError.isInstance(error) && error.code === 'fleet.refused') throw error;
       });
+    // Without these rights nobody would find it or could ask it to drain, and it would take nothing.
+    await Promise.all([
+      link.redis.sadd(WORKERS_KEY, worker),
+      link.redis.get(drainKey(worker)),
+      link.redis.exists(`${KEY_PREFIX}:${demands}:meta`),
+    ]).catch(throwRefusal);
     announced = await announceWorker({
       redis: link.redis,
-      leaseMs: LEASE_MS,
+      leaseMs: ROW_MS,
       row: () => ({ ...row, running: leases.size, draining: isDraining, at: Date.now() }),
       onTaken() {
         logger?.error({ worker }, 'another worker has joined the fleet by this name, so this one leaves');
@@ -206,18 +216,20 @@ export async function createFleetWorker(
   } catch (error) {
     table.close();
     await Promise.all([supply.close(), endSweep(), link.close()]);
-    throw error;
+    signal.throwIfAborted();
+    throw fleetError('join the fleet', address.shown, error);
   }
   const { asked, renew, leave: removeRow } = announced;
   const { Worker } = await import('bullmq');
   const { Redis } = await import('ioredis');
   const engineConnection = new Redis(address.url, {
+    disableClientInfo: true,
     maxRetriesPerRequest: null,
     retryStrategy: (tries) => Math.min(tries * 50, 1_000),
   });
   engineConnection.on('error', () => undefined);
   const endPings = keepChecked(engineConnection, ENGINE_PING_MS);
-  const engine = new Worker(demandQueue(queue, isolation, build), serve, {
+  const engine = new Worker(demands, serve, {
     ...ENGINE,
     connection: engineConnection,
     prefix: KEY_PREFIX,

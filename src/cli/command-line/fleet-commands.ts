@@ -45,4 +45,31 @@ export const FLEET_COMMANDS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/fleet/run-worker.ts')).runWorker,
   },
+  {
+    path: ['fleet', 'list'],
+    summary: 'print the workers of a fleet, and the demands that wait for them',
+    flags: [...FLEET_ADDRESS_FLAGS, JSON_FLAG],
+    load: async () => (await import('../commands/fleet/run-fleet-list.ts')).runFleetList,
+  },
+  {
+    path: ['fleet', 'drain'],
+    summary: 'ask a worker to take no more, and to end when its sandboxes have ended',
+    operands: 'NAME',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [...FLEET_ADDRESS_FLAGS, JSON_FLAG],
+    load: async () => (await import('../commands/fleet/run-fleet-drain.ts')).runFleetDrain,
+  },
+  {
+    path: ['fleet', 'acl'],
+    summary: 'print the command that limits a user of Redis to a worker, or to the clients',
+    flags: [
+      { name: 'worker', value: 'NAME', summary: 'the worker whose rights are printed' },
+      { ...QUEUE_FLAG, repeatable: true, summary: 'a queue whose demands the worker takes (default: default)' },
+      { name: 'client', summary: 'the rights of all clients' },
+      JSON_FLAG,
+    ],
+    notes: ['Repeat the command after an upgrade of skillcell: the password of the user stays.'],
+    load: async () => (await import('../commands/fleet/run-fleet-acl.ts')).runFleetAcl,
+  },
 ];

@@ -92,7 +92,8 @@ async function closeQueue(opening: Promise<Queue>): Promise<void> {
   await opening.then((queue) => queue.close()).catch(() => undefined);
 }
 
-async function openQueue(name: string, redis: Redis): Promise<Queue> {
+/** Opens a queue of demands. The connection stays open when it is closed. */
+export async function openQueue(name: string, redis: Redis): Promise<Queue> {
   const { Queue } = await import('bullmq');
   const queue = new Queue(name, {
     connection: redis,

@@ -16,3 +16,9 @@ export function fleetError(action: string, shown: string, cause: unknown): Skill
   const code = REFUSED.test(reason) ? 'fleet.refused' : 'fleet.unavailable';
   return new SkillcellError(code, `Cannot ${action}: Redis at ${shown}: ${reason.slice(0, 300)}.`, { cause });
 }
+
+/** Throws a refusal of Redis, which is final. Another error passes with its connection. */
+export function throwRefusal(error: unknown): null {
+  if (error instanceof Error && REFUSED.test(error.message)) throw error;
+  return null;
+}

@@ -124,8 +124,9 @@ export function followSandbox(lease: () => Lease): FollowedSandbox {
         complaint: () => complaint,
         memoryBytes: async () => (await counters()).memoryBytes,
         async kill(reason) {
-          own.channel.destroy();
+          // First, so that the sandbox does not end by itself for want of its channel.
           own.kill(reason);
+          own.channel.destroy();
           // Its worker ends it in that time by itself.
           await withinDeadline(exited.promise, {
             limitMs: 2 * leaseMs,

@@ -3,6 +3,9 @@ import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts
 import type { RunnerReport } from '../runner.ts';
 import { FLEET_NAME } from './fleet-keys.ts';
 
+/** A row expires so long after its worker has written it. */
+export const ROW_MS = 15_000;
+
 /** A worker of a fleet, as it describes itself. */
 export interface WorkerRow {
   name: string;

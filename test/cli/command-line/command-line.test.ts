@@ -33,7 +33,10 @@ describe('readCommandLine()', () => {
   });
 
   it.each([
-    [[], 'a command is one of exec, codegen, repl, mcp, serve, skills, image, doctor, sweep, got nothing'],
+    [
+      [],
+      'a command is one of exec, codegen, repl, mcp, serve, worker, fleet, skills, image, doctor, sweep, got nothing',
+    ],
     [['nope'], 'got "nope"'],
     [['skills'], 'a command is one of list, show, render, match, '],
     [['skills', 'nope'], 'got "nope"'],
@@ -50,7 +53,7 @@ describe('readCommandLine()', () => {
     ],
     [['exec', '--timeout', '1', '--timeout', '2'], '--timeout is allowed once, got "2"'],
     [['exec', '--language', 'ruby'], '--language must be one of bash, javascript, python, typescript, got "ruby"'],
-    [['exec', '--runner', 'remote'], '--runner must be one of auto, local, docker, got "remote"'],
+    [['exec', '--runner', 'remote'], '--runner must be one of auto, local, docker, fleet, got "remote"'],
     [
       ['exec', '--isolation', 'Namespace'],
       '--isolation must be one of none, namespace, container, kernel, got "Namespace"',

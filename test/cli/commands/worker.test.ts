@@ -39,8 +39,10 @@ describeWith('skillcell worker', MISSING_REDIS, () => {
     for (const each of started.splice(0)) await each[Symbol.asyncDispose]();
   });
 
+  /** Starts a worker with the rights of its name. */
   const begin = async (name: string, ...flags: string[]): Promise<WorkerCommand> => {
-    const worker = startWorkerCommand(['--fleet-file', file, ...LOCAL, '--name', name, ...flags]);
+    const own = writeFleetFile(folder, await redis.workerUrl(name), name);
+    const worker = startWorkerCommand(['--fleet-file', own, ...LOCAL, '--name', name, ...flags]);
     started.push(worker);
     await worker.says('offers');
     return worker;
@@ -55,19 +57,20 @@ describeWith('skillcell worker', MISSING_REDIS, () => {
   };
 
   it('says what it offers, and runs the sandboxes of jobs', async () => {
-    const worker = await begin('one', '--queue', 'blue', '--slots', '3', '--pool', '1', '--json');
+    await redis.workerUrl('painter', 'blue');
+    const worker = await begin('painter', '--queue', 'blue', '--slots', '3', '--pool', '1', '--json');
     const build = (JSON.parse(worker.stdout()) as { build: string }).build;
     expect(JSON.parse(worker.stdout())).toEqual({
-      ...{ name: 'one', queue: 'blue', isolation: 'namespace', slots: 3 },
+      ...{ name: 'painter', queue: 'blue', isolation: 'namespace', slots: 3 },
       build: expect.stringMatching(/^[0-9a-f]{8}$/),
     });
     expect(worker.stderr()).toContain(
-      `worker one offers the queue blue 3 sandboxes at level namespace, build ${build}\n`,
+      `worker painter offers the queue blue 3 sandboxes at level namespace, build ${build}\n`,
     );
     const { code, stdout } = await exec('console.log(6 * 7)', '--queue', 'blue');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ outcome: 'succeeded', stdout: { text: '42\n' }, runner: 'fleet', worker: 'one', isolation: 'namespace' },
+      ...{ outcome: 'succeeded', stdout: { text: '42\n' }, runner: 'fleet', worker: 'painter', isolation: 'namespace' },
     });
     const other = await exec('console.log(1)');
     expect([other.code, JSON.parse(other.stdout).error]).toMatchObject([
@@ -179,8 +182,8 @@ describeWith('skillcell worker', MISSING_REDIS, () => {
 
   it('tries on while there is no Redis, and says so', async () => {
     await using later = await startRedis();
+    const place = writeFleetFile(folder, await later.workerUrl('patient'), 'later');
     await later.stop();
-    const place = writeFleetFile(folder, later.url, 'later');
     const worker = startWorkerCommand(['--fleet-file', place, ...LOCAL, '--name', 'patient']);
     started.push(worker);
     await worker.says('ECONNREFUSED');
@@ -201,7 +204,7 @@ describeWith('skillcell worker', MISSING_REDIS, () => {
   });
 
   it('ends with 3 when Redis refuses it', async () => {
-    const place = writeFleetFile(folder, redis.url.replace('//', '//nobody:wrong@'), 'wrong');
+    const place = writeFleetFile(folder, redis.url.replace(/\/\/.*@/, '//nobody:wrong@'), 'wrong');
     const { code, stdout } = await runCli(['worker', '--fleet-file', place, ...LOCAL, '--json']);
     expect(code).toBe(3);
     expect(JSON.parse(stdout).error).toMatchObject({
@@ -209,6 +212,18 @@ describeWith('skillcell worker', MISSING_REDIS, () => {
       message: expect.stringMatching(/WRONGPASS/),
     });
     expect(stdout).not.toContain('nobody');
+  });
+
+  it.each([
+    ['a name', ['--name', 'two']],
+    ['a queue', ['--name', 'one', '--queue', 'blue']],
+  ])('ends with 3 for %s that its user has no right to', async (_what, flags) => {
+    const place = writeFleetFile(folder, await redis.workerUrl('one'), 'one');
+    const { code, stdout } = await runCli(['worker', '--fleet-file', place, ...LOCAL, '--json', ...flags]);
+    expect([code, JSON.parse(stdout).error]).toMatchObject([
+      3,
+      { code: 'fleet.refused', message: expect.stringMatching(/NOPERM/), hint: expect.stringContaining('fleet acl') },
+    ]);
   });
 
   it.each([

@@ -49,7 +49,10 @@ describeWith('a job whose sandbox is lost', MISSING_REDIS, () => {
   }, 60_000);
 
   const startWorkers = async (...names: string[]): Promise<void> => {
-    workers = [...workers, ...(await Promise.all(names.map((name) => startWorkerProcess(redis.url, name))))];
+    workers = [
+      ...workers,
+      ...(await Promise.all(names.map(async (name) => startWorkerProcess(await redis.workerUrl(name), name)))),
+    ];
   };
   const end = async (name: string, signal: NodeJS.Signals): Promise<void> => {
     const worker = workers.find((each) => each.name === name);

@@ -12,7 +12,12 @@ describeWith('a fleet of one worker', MISSING_REDIS, () => {
   let worker: FleetWorker;
   beforeAll(async () => {
     redis = await startRedis();
-    worker = await createFleetWorker({ url: redis.url, name: 'one', runner: createLocalRunner(), slots: 16 });
+    worker = await createFleetWorker({
+      url: await redis.workerUrl('one'),
+      name: 'one',
+      runner: createLocalRunner(),
+      slots: 16,
+    });
   }, 60_000);
   afterAll(async () => {
     await worker[Symbol.asyncDispose]();

@@ -91,6 +91,7 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   const open = (enableAutoPipelining: boolean): Redis => {
     const redis = new Redis(address.url, {
       lazyConnect: true,
+      disableClientInfo: true,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       enableAutoPipelining,
@@ -113,6 +114,8 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
     state.emit('change');
   };
   const [redis, reader] = [open(true), open(false)];
+  // The reader may be there already, and rest.
+  redis.on('ready', () => void state.emit('wake'));
   const isUp = (): boolean =>
     redis.status === 'ready' && reader.status === 'ready' && performance.now() - heardAt < SILENCE_MS;
   const becomeUp = (pauseMs: number): void => {
