@@ -3,6 +3,7 @@ import {
   AT_SERVICE_FLAG,
   EVAL_JOB_FLAGS,
   JOB_FLAGS,
+  FLEET_FLAGS,
   JSON_FLAG,
   MODEL_FLAGS,
   OFFERED_TOOL_FLAG,
@@ -308,8 +309,8 @@ export const COMMANDS: readonly CommandSpecification[] = [
   {
     path: ['doctor'],
     summary: 'report the isolation levels of this machine, with advice for the missing ones',
-    flags: [JSON_FLAG],
-    notes: ['Exit code 1 when no isolation is available.'],
+    flags: [...FLEET_FLAGS, JSON_FLAG],
+    notes: ['Exit code 1 when no isolation is available, or the fleet that is named cannot be used.'],
     load: async () => (await import('../commands/jobs/run-doctor.ts')).runDoctor,
   },
   {

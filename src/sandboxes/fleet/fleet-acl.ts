@@ -46,9 +46,16 @@ export function aclLine(user: string, rights: readonly AclRule[]): string {
   return `ACL SETUSER ${user} resetkeys resetchannels clearselectors -@all ${rules.join(' ')}`;
 }
 
+const WORKER_USER = 'fleet-worker-';
+
 /** Name of the user of a worker. */
 export function workerUser(worker: string): string {
-  return `fleet-worker-${worker}`;
+  return `${WORKER_USER}${worker}`;
+}
+
+/** The worker of a user; undefined for another user. */
+export function workerOfUser(user: string): string | undefined {
+  return user.startsWith(WORKER_USER) ? user.slice(WORKER_USER.length) : undefined;
 }
 
 /** Name of the user of all clients. */

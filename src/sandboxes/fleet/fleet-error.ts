@@ -1,8 +1,9 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
 const REFUSED = /^(?:NOAUTH|WRONGPASS|NOPERM|ERR AUTH|ERR Client sent AUTH)/;
+/** Errors of commands that have no connection. */
 const CUT =
-  /^(?:Reached the max retries per request limit|Command aborted due to connection close|Connection is closed)/;
+  /^(?:Reached the max retries per request limit|Command aborted due to connection close|Connection is closed|Stream isn't writeable)/;
 
 /**
  * An error of Redis as ours. A refusal is final; anything else may pass.
@@ -19,6 +20,16 @@ export function fleetError(action: string, shown: string, cause: unknown): Skill
 
 /** Throws a refusal of Redis, which is final. Another error passes with its connection. */
 export function throwRefusal(error: unknown): null {
-  if (error instanceof Error && REFUSED.test(error.message)) throw error;
+  if (isRefusal(error)) throw error;
   return null;
+}
+
+/** Whether a command failed for want of a connection; another error says why. */
+export function isCut(error: unknown): boolean {
+  return error instanceof Error && CUT.test(error.message);
+}
+
+/** Whether Redis refused a command for want of rights. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && REFUSED.test(error.message);
 }

@@ -1,8 +1,10 @@
 import { ISOLATION_LEVELS } from '../../../contracts/jobs/result.ts';
 import type { RunnerReport } from '../../../sandboxes/runner.ts';
 import type { CommandContext } from '../../options/flags/command.ts';
+import { fleetOfJobs } from '../../options/flags/fleet-flags.ts';
 import { createOrchestrator } from '../../../jobs/create-orchestrator.ts';
-import { cliRunners } from '../../job/runners.ts';
+import { cliRunners, jobRunners } from '../../job/runners.ts';
+import { examineFleet, workerOfPlace } from '../../doctor/examine-fleet.ts';
 import { examineMachine } from '../../doctor/examine-machine.ts';
 import { NETWORK_CLIENTS, networkClients } from '../../doctor/network-clients.ts';
 import type { MachineCheck } from '../../doctor/machine-check.ts';
@@ -12,16 +14,22 @@ import { escapeLine } from '../../terminal/escape-controls.ts';
 type LevelReport = RunnerReport & { clients?: string[] | null };
 
 /**
- * `skillcell doctor`: starts sandboxes to find the isolation levels of this machine, and gives advice.
+ * `skillcell doctor`: starts sandboxes to find the isolation levels of this machine, and of the fleet that is named, and gives advice.
  *
- * @returns 1 when no isolation is available
+ * @returns 1 when no isolation is available, or the fleet cannot be used
  */
-export async function runDoctor({ output, json, interruption, io }: CommandContext): Promise<number> {
-  const candidates = cliRunners(io);
+export async function runDoctor(context: CommandContext): Promise<number> {
+  const { output, json, interruption, io } = context;
+  const fleet = fleetOfJobs(context);
+  const ofFleet = fleet === undefined ? [] : await examineFleet(fleet, interruption.signal);
+  const isUsable = ofFleet.every(({ ok, needed }) => ok || !needed);
+  // A worker's user may not ask for sandboxes.
+  const asks = fleet !== undefined && isUsable && workerOfPlace(fleet) === undefined;
+  const candidates = asks ? await jobRunners(context) : cliRunners(io);
   const orchestrator = createOrchestrator({ runners: candidates });
   const release = interruption.onUrgent(() => orchestrator.close());
   // Side by side: each may have to wait for an engine that hangs.
-  const [checks, ...reports] = await Promise.all([
+  const [ofMachine, ...reports] = await Promise.all([
     examineMachine(io),
     ...candidates.map((runner) => runner.probe({ signal: interruption.signal })),
   ]);
@@ -36,7 +44,8 @@ export async function runDoctor({ output, json, interruption, io }: CommandConte
   release();
   const reached = runners.filter(({ available }) => available).map(({ isolation }) => isolation);
   const best = ISOLATION_LEVELS.findLast((level) => level !== 'none' && reached.includes(level)) ?? null;
-  const code = best === null ? 1 : 0;
+  const code = best === null || !isUsable ? 1 : 0;
+  const checks = [...ofMachine, ...ofFleet];
   if (json) {
     await output.json({ ready: best !== null, best, checks, runners });
     return code;
@@ -45,7 +54,8 @@ export async function runDoctor({ output, json, interruption, io }: CommandConte
     best === null
       ? 'No isolation here: jobs run only with --isolation none, for code that you trust.'
       : `Ready: jobs run at level ${best}.`;
-  await output.text(`${checks.map(checkLines).join('')}${runners.map(runnerLines).join('')}${verdict}\n`);
+  const fault = isUsable ? '' : 'The fleet cannot be used.\n';
+  await output.text(`${checks.map(checkLines).join('')}${runners.map(runnerLines).join('')}${verdict}\n${fault}`);
   return code;
 }
 

@@ -99,7 +99,7 @@ export const FLEET_ADDRESS_FLAGS: readonly FlagSpecification[] = [
 ];
 
 /** The fleet that jobs may use. */
-const FLEET_FLAGS: readonly FlagSpecification[] = [
+export const FLEET_FLAGS: readonly FlagSpecification[] = [
   ...FLEET_ADDRESS_FLAGS,
   {
     name: 'queue',
