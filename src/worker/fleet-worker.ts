@@ -197,7 +197,7 @@ export async function createFleetWorker(
         signal.throwIfAborted();
         if (SkillcellError.isInstance(error) && error.code === 'fleet.refused') throw error;
       });
-    // Without these rights nobody would find it or could ask it to drain, and it would take nothing.
+    // Without these rights no client would find it or could ask it to drain, and it would take nothing.
     await Promise.all([
       link.redis.sadd(WORKERS_KEY, worker),
       link.redis.get(drainKey(worker)),

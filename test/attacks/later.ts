@@ -1,11 +1,8 @@
 /** Cases of the list of threats that cannot be tried yet, with the missing feature. */
 export const LATER_CASES: Record<string, string> = {
   E14: 'needs host tools with addresses',
-  F01: 'needs a queue that hands a job to another host',
   F04: 'needs a queue that hands a job to another host',
   F05: 'needs a queue that asks for an acknowledgement',
-  F08: 'needs a queue with leases',
-  F09: 'needs a queue with attempts',
 };
 
 /** Cases in other tests, because they concern an engine, a host or a store more than a job. */
@@ -28,7 +25,10 @@ export const ELSEWHERE_CASES: Record<string, string> = {
   D14: 'test/jobs/run/hostile-entry.test.ts',
   D15: 'test/jobs/run/hostile-entry.test.ts',
   D18: 'test/attacks/d-artifacts.test.ts',
+  F01: 'test/chaos/cluster/cluster.test.ts',
   F07: 'test/durable/owner.test.ts',
+  F08: 'test/chaos/cluster/cluster.test.ts',
+  F09: 'test/jobs/run/lost-sandboxes.test.ts',
   F10: 'test/chaos/engine.test.ts',
   F11: 'test/sandboxes/docker/engine-faults.test.ts',
   F12: 'test/sandboxes/docker/engine-faults.test.ts',

@@ -28,7 +28,7 @@ export interface PlannedFault {
 /** The end of a worker that was asked to leave. */
 const LEAVES_MS = 60_000;
 
-/** Plans a fault at a place without one; undefined if there is none. */
+/** Plans a fault at a place that has no fault; undefined if every place has one. */
 export function planFault(
   kind: ClusterFault,
   cluster: Cluster,

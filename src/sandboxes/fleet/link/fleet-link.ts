@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import type { FleetAddress } from '../fleet-address.ts';
-import { fleetError } from '../fleet-error.ts';
+import { fleetError, isCut } from '../fleet-error.ts';
 import {
   cutConnection,
   keepChecked,
@@ -31,8 +31,6 @@ const STALL_MS: number = BLOCK_MS + 500;
 const PING_MS = 2_500;
 /** A stream expires so long after its last write. */
 const EXPIRE_MS = 3_600_000;
-/** An expiry is renewed at most so often. */
-const RENEW_MS = 60_000;
 const LEAST_VERSION = 7;
 
 /** Options of {@link openFleetLink}. */
@@ -81,8 +79,8 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   let unsentBytes = 0;
   /** The last answer was too long, so the connection was cut here, and is no trouble of the way. */
   let isOverlong = false;
-  /** Streams whose expiry was renewed, the oldest renewal first. */
-  const renewed = new Map<string, number>();
+  /** Streams whose expiry goes out with what is written in this tick. Redis may have been emptied before any write. */
+  const expiring = new Set<string>();
   /** Emits `change` when a connection comes or fails. */
   const state = new EventEmitter().setMaxListeners(0);
   /** Connections and timers let the process end; this timer keeps it. */
@@ -109,7 +107,8 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   };
   const failed = (error: unknown): void => {
     if (closing.signal.aborted) return;
-    trouble = fleetError('reach the fleet', address.shown, error);
+    // The reason of a cut says more than that it was cut.
+    if (trouble === undefined || !isCut(error)) trouble = fleetError('reach the fleet', address.shown, error);
     onTrouble(trouble);
     state.emit('change');
   };
@@ -235,14 +234,9 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
       unsentBytes += packed.length;
       const sent = redis.xadd(stream, '*', 'e', packed).catch(failed);
       void sent.then(() => (unsentBytes -= packed.length));
-      const now = performance.now();
-      if (now - (renewed.get(stream) ?? -RENEW_MS) < RENEW_MS) return;
-      renewed.delete(stream);
-      for (const [key, at] of renewed) {
-        if (now - at < RENEW_MS) break;
-        renewed.delete(key);
-      }
-      renewed.set(stream, now);
+      if (expiring.has(stream)) return;
+      expiring.add(stream);
+      setImmediate(() => expiring.delete(stream));
       redis.pexpire(stream, EXPIRE_MS).catch(failed);
     },
     hold(isHeld) {
