@@ -3,11 +3,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { MISSING_CEPH } from '../fixtures/ceph.ts';
+import { MISSING_REDIS } from '../fixtures/fleet/redis.ts';
 import { MISSING_CURL, MISSING_GIT, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { type BucketOfDocument, openBucketOfDocument } from '../fixtures/documents/bucket-of-document.ts';
 import { asShown, consoleEntries } from '../fixtures/documents/console-session.ts';
 import { documentBlocks, documents, parseBlocks, type DocumentBlock } from '../fixtures/documents/document-blocks.ts';
 import { missingIsolation } from '../fixtures/documents/missing-isolation.ts';
+import { type FleetOfDocument, openFleetOfDocument } from '../fixtures/documents/fleet-of-document.ts';
 import { createNewcomer, type Newcomer } from '../fixtures/documents/newcomer.ts';
 import { shareOf } from '../fixtures/share.ts';
 import { FAULTY_PROGRAM, typeFaults } from '../fixtures/documents/type-faults.ts';
@@ -23,10 +25,13 @@ const isolation = await missingIsolation();
 
 /** The document whose blocks need a bucket. */
 const OF_BUCKET = 'docs/s3.md';
+/** The document whose blocks need a Redis. */
+const OF_FLEET = 'docs/scale.md';
 
 /** The programs that this machine lacks for a block. */
 function missingFor({ text, language, place }: DocumentBlock): string | undefined {
   if (place.startsWith(`${OF_BUCKET}:`) && MISSING_CEPH !== undefined) return MISSING_CEPH;
+  if (place.startsWith(`${OF_FLEET}:`)) return MISSING_REDIS ?? isolation;
   if (/\bgit init\b|[./ ]press\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
   const runsJob =
     language === 'ts' || /\b(skillcell (exec|codegen|repl|serve|skills run|skills eval)|node \S+\.mts)\b/.test(text);
@@ -48,14 +53,15 @@ const followed = documents()
 // Each document costs a folder with its own sandboxes.
 describe.each(shareOf(followed, ({ path }) => path === 'README.md'))('$path', ({ path, blocks }) => {
   let newcomer: Newcomer;
-  let bucket: BucketOfDocument | undefined;
+  let service: BucketOfDocument | FleetOfDocument | undefined;
   beforeAll(async () => {
-    if (path === OF_BUCKET && MISSING_CEPH === undefined) bucket = await openBucketOfDocument();
-    newcomer = createNewcomer(bucket?.env);
+    if (path === OF_BUCKET && MISSING_CEPH === undefined) service = await openBucketOfDocument();
+    if (path === OF_FLEET && MISSING_REDIS === undefined) service = await openFleetOfDocument();
+    newcomer = createNewcomer(service?.env);
   }, TIMEOUT_MS);
   afterAll(async () => {
     newcomer[Symbol.dispose]();
-    await bucket?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
   });
 
   /** The blocks to run, each with the files that the text has shown since the last one. */
@@ -176,6 +182,7 @@ describe('blocks that no test runs', () => {
         "docs/models.md: skillcell codegen "Which month was the warmest? Write report.md." --file data.csv --expect report.md --record answers.json (the first line asks a model, and the second needs what it wrote)",
         "docs/network.md: skillcell exec report.mjs --allow-host 'GET api.example.com/v1/**' --secret API_TOKEN=api.example.com (it needs a host of the internet)",
         "docs/s3.md: import { createS3Backend, loadSkillTool, skillsMiddleware } from 'skillcell/backend'; (it asks a paid model)",
+        "docs/scale.md: sudo apt-get install redis-server (it changes the machine)",
         "docs/service.md: skillcell serve (it serves until it is stopped)",
         "docs/web-sources.md: skillcell skills add mcp:https://docs.example.com/mcp (it needs an MCP server, which a test of its own has)",
       ]

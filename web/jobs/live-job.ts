@@ -101,8 +101,7 @@ export function eventTaker(job: LiveJob): (event: SentEvent) => void {
       job.phase = `attempt ${event.attempt} begins: ${event.reason}`;
     } else if (event.type === 'started') {
       job.phase = `running at level ${event.isolation}${event.worker === undefined ? '' : ` on worker ${event.worker}`}`;
-    }
-    else if (event.type === 'attempt') {
+    } else if (event.type === 'attempt') {
       job.phase =
         event.phase === 'asking' ? `the model writes program ${event.attempt}` : `program ${event.attempt} runs`;
     } else if (event.type === 'prompt') prompt = event.promptSha256;

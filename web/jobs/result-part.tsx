@@ -89,7 +89,17 @@ export function RunParts({ live, request }: { live: LiveJob; request: ShownReque
   );
 }
 
-function usesOf({ runner, isolation, worker, attempt, usage, stdout, stderr, artifacts, callTotals }: JobResult): string[] {
+function usesOf({
+  runner,
+  isolation,
+  worker,
+  attempt,
+  usage,
+  stdout,
+  stderr,
+  artifacts,
+  callTotals,
+}: JobResult): string[] {
   const { wallMs, cpuMs, maxRssBytes } = usage;
   const calls = Object.values(callTotals).reduce((sum, total) => sum + total.calls, 0);
   const isCut = stdout.truncated || stderr.truncated;
