@@ -72,11 +72,6 @@ export interface Sandbox {
   ref?(): void;
 }
 
-/** The cause of an error about a sandbox whose host has announced its end. */
-export class HostLeaves extends Error {
-  override readonly name = 'HostLeaves';
-}
-
 /** Options of the start of a sandbox. */
 export interface StartOptions {
   signal: AbortSignal;

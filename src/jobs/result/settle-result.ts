@@ -1,6 +1,6 @@
 import { diagnostic } from '../../contracts/errors/diagnostic.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
-import { HostLeaves } from '../../sandboxes/runner.ts';
+import { HostLeaves } from '../../sandboxes/host-leaves.ts';
 import type { SandboxResult } from '../../protocol/messages/messages.ts';
 import type { Ending, JobEnding } from './job-ending.ts';
 import type { ArtifactCollector } from './receive-artifacts.ts';

@@ -2,7 +2,7 @@ import { diagnostic, type Diagnostic } from '../../contracts/errors/diagnostic.t
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { CallTally } from '../../tools/calls/call-tally.ts';
-import { HostLeaves } from '../../sandboxes/runner.ts';
+import { HostLeaves } from '../../sandboxes/host-leaves.ts';
 import type { EmitEvent } from '../events/event-stream.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
 

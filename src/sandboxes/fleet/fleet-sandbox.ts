@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
-import { HostLeaves, type Sandbox, type SandboxExit } from '../runner.ts';
+import { HostLeaves } from '../host-leaves.ts';
+import type { Sandbox, SandboxExit } from '../runner.ts';
 import { ENTRY_KIND, type EntryKind } from './link/entry.ts';
 import type { Lease, LeaseCalls } from './link/lease-table.ts';
 import {
