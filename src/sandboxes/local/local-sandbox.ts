@@ -71,9 +71,9 @@ export function localSandbox(parts: LocalSandboxParts): Sandbox {
     ref,
     unref: () => handles.forEach((handle) => handle?.unref()),
     async kill() {
+      // Keep this process alive until the sandbox has ended. A socket that is closed already would keep each `ref` in a listener.
+      if (!killed) ref();
       killed = true;
-      // Keep this process alive until the sandbox has ended.
-      ref();
       if (isolation === 'none') {
         // At the end of its channel, the entry ends all processes that it started, and then itself. It must be the last: if this process is killed in
         // the meantime, only the entry can end the others. User code may have stopped it. If it does not answer, one pass over the group ends all.

@@ -49,3 +49,13 @@ test('localSandbox() ends the processes that outlive its first process, with the
   expect(isAlive(Number(sandbox.complaint()))).toBe(false);
   expect(listControlGroups()).not.toContain(name);
 });
+
+test('localSandbox() adds no listener each time that it is killed', async () => {
+  const child = spawn('/bin/sleep', ['600'], { stdio: ['ignore', 'ignore', 'pipe', 'pipe'] });
+  const cleanUp = (): Promise<void> => Promise.resolve();
+  const sandbox = localSandbox({ isolation: 'namespace', child, group: null, diagnostics: [], cleanUp });
+  await sandbox.kill('the first time');
+  const listeners = sandbox.channel.listenerCount('connect');
+  for (let time = 0; time < 3; time += 1) await sandbox.kill('again');
+  expect(sandbox.channel.listenerCount('connect')).toBe(listeners);
+});
