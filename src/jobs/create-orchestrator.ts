@@ -69,14 +69,14 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const run = async (
     request: JobRequest,
     events?: EventStream,
-    { skills, skillTools }: JobStreamOptions = {},
+    { skills, ...options }: JobStreamOptions = {},
   ): Promise<JobResult> => {
     const check = (): void => {
       requireOpen('accept the job');
       // Sessions have their own method, which also creates their runs.
       if (request.kind === 'session') throw invalid('kind must be exec, codegen or script, got "session"');
     };
-    const result = acceptJob(host, request, events, { check, source: skills && skillSource(skills), skillTools });
+    const result = acceptJob(host, request, events, { ...options, check, source: skills && skillSource(skills) });
     jobs.add(result);
     return result;
   };

@@ -126,6 +126,13 @@ export interface JobStreamOptions {
    * `exec` and `codegen` in languages that can call tools. @default false
    */
   skillTools?: boolean | undefined;
+  /** Number of the first attempt, from 1 on: of a job that a process has begun which is dead. @default 1 */
+  attempt?: number | undefined;
+  /**
+   * Called with the id of the tool before the first call that may change something. The call waits for it, and fails if it rejects. A job
+   * should not be started again after that.
+   */
+  beforeChange?: ((tool: string) => Promise<void>) | undefined;
 }
 
 /** Accepts jobs, runs them in sandboxes, and gives each job exactly one result. */

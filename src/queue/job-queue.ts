@@ -1,5 +1,5 @@
 import type { JobResult } from '../contracts/jobs/result.ts';
-import { jobResult, withReasons } from '../jobs/result/job-result.ts';
+import { canceledResult } from '../jobs/result/job-result.ts';
 import type { Database } from '../registry/database/database.ts';
 import type { JobRow } from '../registry/database/tables.ts';
 import { acceptJobs, type JobAcceptance, type JobAcceptanceOptions } from './accept-jobs.ts';
@@ -40,7 +40,7 @@ export interface JobQueue extends Pick<JobAcceptance, 'submit' | 'rerun'>, Pick<
   close(drainMs?: number): Promise<void>;
 }
 
-/** Opens the queue: jobs of a dead process end as lost, and waiting ones go on. */
+/** Opens the queue: jobs of a dead process begin again where they may, and waiting ones go on. */
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
   const { database, files, log, dispatch, logger, now = Date.now } = options;
   const rows = jobRows(database, options.maxWaiting, now);
@@ -60,15 +60,15 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       return closed !== undefined;
     },
     async cancel({ id, kind }, reason) {
-      const accepted = { jobId: id, kind, attempt: 1 };
-      const result = withReasons(jobResult({ accepted, ended: { outcome: 'canceled' } }), [reason]);
+      const result = canceledResult({ jobId: id, kind, attempt: 1 }, reason);
       if (await rows.cancelWaiting(id, result)) {
         await ends.tell(id, result);
         return true;
       }
-      if ((await rows.get(id))?.state !== 'running') return false;
+      // In its row first: a process that takes the job up must not run it.
+      if (!(await rows.cancelRunning(id, reason))) return false;
       dispatch.cancel(id, reason);
-      if ((await rows.get(id))?.state !== 'running') runs.forget(id);
+      if ((await rows.summary(id))?.state !== 'running') runs.forget(id);
       return true;
     },
     async complete({ id, state }) {
@@ -95,7 +95,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     [Symbol.asyncDispose]: () => queue.close(),
   };
 
-  await runs.endAbandoned();
+  await runs.takeUpAbandoned();
   await sweep();
   const sweeping = setInterval(
     () => void sweep().catch((err: unknown) => logger.warn({ reason: String(err) }, 'old jobs could not be removed')),

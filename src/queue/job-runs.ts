@@ -1,15 +1,18 @@
 import type { Logger } from 'pino';
 import type { Selectable } from 'kysely';
-import { lostResult } from '../jobs/result/job-result.ts';
+import { canceledResult, lostResult } from '../jobs/result/job-result.ts';
 import type { JobRow } from '../registry/database/tables.ts';
 import type { JobEnds } from './job-ends.ts';
 import { persistently } from './persistently.ts';
 import type { StoredRequest } from './request/job-request.ts';
 import type { JobRows } from './rows/job-rows.ts';
-import { runQueuedJob, type StartJob } from './run-queued-job.ts';
+import { type QueuedEnd, runQueuedJob, type StartJob } from './run-queued-job.ts';
 import type { JobWork } from './seams/job-dispatch.ts';
 import type { JobFiles } from './seams/job-files.ts';
 import type { JobLog } from './seams/job-log.ts';
+
+/** Most attempts of a job whose host dies, with those whose sandbox is lost. */
+const MOST_ATTEMPTS = 3;
 
 /** Parts that run jobs. */
 export interface JobRunsOptions {
@@ -21,8 +24,8 @@ export interface JobRunsOptions {
 
 /** The jobs that run in this process. */
 export interface JobRuns extends JobWork {
-  /** Ends the jobs of a dead process as lost. Call it before the first claim. */
-  endAbandoned(): Promise<void>;
+  /** Lets the jobs of a dead process wait again, or ends them as lost. Call it before the first claim. */
+  takeUpAbandoned(): Promise<void>;
   /** Forgets the cancellation of a job that no longer runs. */
   forget(id: string): void;
   /** No further job is claimed. */
@@ -55,6 +58,11 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
   /** The skills of a user are in the database, too. */
   const start: StartJob = (...given) => persistently(async () => options.start(...given));
 
+  const lasting: Pick<JobRows, 'restart' | 'change'> = {
+    restart: (current) => persistently(() => rows.restart(current)),
+    change: (current, tool) => persistently(() => rows.change(current, tool)),
+  };
+
   const run = async (row: Selectable<JobRow>): Promise<void> => {
     const { id, user_id: userId, attempt } = row;
     const cancellation = new AbortController();
@@ -64,8 +72,9 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
     const signal = AbortSignal.any([cancellation.signal, overtime.signal]);
     try {
       const request = JSON.parse(row.request) as StoredRequest;
-      const ended = await runQueuedJob({ id, userId, attempt, request }, { files, log, start, signal });
-      await ends.record(row, ended);
+      const job = { id, userId, attempt, request };
+      const ended = await runQueuedJob(job, { files, log, start, rows: lasting, signal });
+      await ends.record({ id, attempt: ended.attempt }, ended);
     } catch (error) {
       logger.error({ reason: String(error), jobId: id }, 'a job could not be run to its end');
       const result = lostResult({ jobId: id, kind: row.kind, attempt }, 'internal.fault', 'The service failed.');
@@ -95,16 +104,29 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
       else cancellation.abort(reason);
     },
     forget: (id) => void early.delete(id),
-    async endAbandoned() {
+    async takeUpAbandoned() {
       for (const row of await rows.abandoned()) {
-        logger.warn({ jobId: row.id }, 'a job of a dead process is recorded as lost');
-        await ends.record(row, {
-          result: lostResult({ jobId: row.id, kind: row.kind, attempt: row.attempt }),
-          errorCode: 'job.host-lost',
-        });
+        const end = endOfAbandoned(row);
+        logger.warn(
+          { jobId: row.id, errorCode: end?.errorCode },
+          `a job of a dead process ${end ? 'ends' : 'waits again'}`,
+        );
+        if (end === undefined) await rows.requeue(row);
+        else await ends.record(row, end);
       }
     },
     stop: () => void (isStopped = true),
     cancelAll: (reason) => overtime.abort(reason),
   };
+}
+
+/** The end of a job of a dead process; undefined if it may begin again. */
+function endOfAbandoned(row: Selectable<JobRow>): Omit<QueuedEnd, 'attempt'> | undefined {
+  const { id: jobId, kind, attempt, changed_by: changedBy, cancel_reason: canceled } = row;
+  const accepted = { jobId, kind, attempt };
+  if (canceled !== null) return { result: canceledResult(accepted, canceled), errorCode: null };
+  if (changedBy === null && attempt < MOST_ATTEMPTS) return undefined;
+  const why = changedBy === null ? `attempt ${attempt} was its last` : `a call of ${changedBy} had begun`;
+  const message = `The host ended before the job did. It is not started again, as ${why}.`;
+  return { result: lostResult(accepted, 'job.host-lost', message), errorCode: 'job.host-lost' };
 }

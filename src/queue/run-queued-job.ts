@@ -1,17 +1,19 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { diagnostic, type Diagnostic } from '../contracts/errors/diagnostic.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { ErrorCode } from '../contracts/errors/error-registry.ts';
 import type { InputFile } from '../contracts/jobs/job.ts';
 import type { OutputEvent } from '../contracts/jobs/events.ts';
 import type { JobResult } from '../contracts/jobs/result.ts';
 import type { JobRequest as OrchestratorJob } from '../jobs/request/job-schema.ts';
-import type { JobStream } from '../jobs/orchestrator.ts';
+import type { JobStream, JobStreamOptions } from '../jobs/orchestrator.ts';
 import { lostResult } from '../jobs/result/job-result.ts';
 import { diskFault } from './seams/disk-fault.ts';
 import type { JobFiles } from './seams/job-files.ts';
 import type { JobLog } from './seams/job-log.ts';
 import type { StoredRequest } from './request/job-request.ts';
 import { writeEvents } from './log-events.ts';
+import type { JobRows } from './rows/job-rows.ts';
 
 /** The part of the registry that a job uses. */
 export interface JobView {
@@ -22,9 +24,14 @@ export interface JobView {
 }
 
 /** Starts a job of the orchestrator. */
-export type StartJob = (job: OrchestratorJob, userId: number, view: JobView) => JobStream | Promise<JobStream>;
+export type StartJob = (
+  job: OrchestratorJob,
+  userId: number,
+  view: JobView,
+  options: Pick<JobStreamOptions, 'attempt' | 'beforeChange'>,
+) => JobStream | Promise<JobStream>;
 
-/** One attempt of a stored job. */
+/** A stored job, and the number of its attempt. */
 export interface QueuedAttempt {
   id: string;
   userId: number;
@@ -32,28 +39,59 @@ export interface QueuedAttempt {
   request: StoredRequest;
 }
 
-/** The end of an attempt. */
+/** The end of a job. */
 export interface QueuedEnd {
+  /** Number of the last attempt: a job whose sandbox is lost begins another one. */
+  attempt: number;
   result: JobResult;
   /** Set if the job has no result of its own. */
   errorCode: ErrorCode | null;
 }
 
+/** Options of {@link runQueuedJob}. */
+export interface QueuedRunOptions {
+  files: JobFiles;
+  log: JobLog;
+  start: StartJob;
+  /** The row of the job. */
+  rows: Pick<JobRows, 'restart' | 'change'>;
+  signal: AbortSignal;
+}
+
+const RESTARTED = 'the service ended while the job ran';
+
 /**
- * Runs an attempt, and writes its events and its output. The last event is left to the caller, after the end is recorded. The stream of the
+ * Runs a job, and writes its events and its output. The last event is left to the caller, after the end is recorded. The stream of the
  * orchestrator is always read, so that no client slows a job.
  */
 export async function runQueuedJob(
-  { id, userId, attempt, request }: QueuedAttempt,
-  { files, log, start, signal }: { files: JobFiles; log: JobLog; start: StartJob; signal: AbortSignal },
+  { id, userId, attempt: first, request }: QueuedAttempt,
+  { files, log, start, rows, signal }: QueuedRunOptions,
 ): Promise<QueuedEnd> {
   const events = writeEvents(log, id);
+  let attempt = first;
+  let counted: Promise<unknown> = Promise.resolve();
+  const restart = async (next: number): Promise<void> => {
+    await rows.restart({ id, attempt });
+    attempt = next;
+  };
+  const beforeChange = async (tool: string): Promise<void> => {
+    await counted;
+    if (!(await rows.change({ id, attempt }, tool))) throw new Error('The job has ended.');
+  };
   const run = async (): Promise<JobResult> => {
+    if (first > 1) await beginAnew(first);
     const output = await openOutput(files, id);
     try {
-      const job = await start({ ...orchestratorJob(id, request, files), signal }, userId, viewOf(request));
+      const job = await start({ ...orchestratorJob(id, request, files), signal }, userId, viewOf(request), {
+        attempt: first,
+        beforeChange,
+      });
       for await (const event of job) {
         if (event.type === 'finished' || event.type === 'faulted') continue;
+        // It was accepted before its first attempt.
+        if (event.type === 'accepted' && first > 1) continue;
+        if (event.type === 'restarted') await (counted = restart(event.attempt));
         if (event.type === 'run') await output.begin();
         if (event.type === 'output') await output.write(event);
         await events.write(event);
@@ -63,13 +101,26 @@ export async function runQueuedJob(
       await Promise.all([output.close(), events.flush()]);
     }
   };
+  /** What the dead process has left is dropped. */
+  const beginAnew = async (number: number): Promise<void> => {
+    await rm(files.path(id, 'artifacts'), { recursive: true, force: true });
+    // It removes a torn event.
+    await log.last(id);
+    await events.write({ type: 'restarted', jobId: id, attempt: number, reason: RESTARTED });
+  };
+  const restarts: Diagnostic[] =
+    first === 1
+      ? []
+      : [diagnostic('sandbox.restarted', `The job was started again, as attempt ${first}: ${RESTARTED}.`)];
   try {
-    return { result: await run(), errorCode: null };
+    const result = await run();
+    return { attempt, result: { ...result, diagnostics: [...restarts, ...result.diagnostics] }, errorCode: null };
   } catch (thrown) {
     const error = diskFault(thrown);
     const code = SkillcellError.isInstance(error) ? error.code : 'internal.fault';
     const kind = request.job.kind;
     return {
+      attempt,
       result: lostResult({ jobId: id, kind, attempt }, code, messageOf(error, files.path(id, ''))),
       errorCode: code,
     };

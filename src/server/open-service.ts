@@ -63,10 +63,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const adminToken = await createFirstAdmin(database.db, folder, now());
   await syncPackageSkills(database.db, now());
   const userSkills = opened.use(openUserSkills(database, folder));
-  const start: StartJob = async (job, userId, view) => {
+  const start: StartJob = async (job, userId, view, attempt) => {
     const { skills, release } = await userSkills.take(userId, view, job.skills?.consumer);
     try {
-      const stream = options.start(job, { skills, skillTools: view.team !== undefined });
+      const stream = options.start(job, { ...attempt, skills, skillTools: view.team !== undefined });
       stream.result.then(release, release);
       return stream;
     } catch (error) {

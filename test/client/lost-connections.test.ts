@@ -30,7 +30,7 @@ async function eventsOf(job: JobStream): Promise<JobEvent[]> {
 /** The service gives the skills of the user, which these jobs do not need. */
 function jobs(): { start: NonNullable<ServiceSceneOptions['start']>; running: ScriptedJob[] } {
   const { start, running } = scriptedJobs();
-  return { start: (job) => start(job, 1, { team: undefined, skillsUpTo: undefined }) as JobStream, running };
+  return { start: (job) => start(job, 1, { team: undefined, skillsUpTo: undefined }, {}) as JobStream, running };
 }
 
 /** An event of the service, or of the client. */

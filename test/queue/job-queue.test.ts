@@ -197,24 +197,74 @@ describeDatabases('a queue', (make) => {
     }
   });
 
-  it('ends jobs of a dead process as lost, and goes on with those that waited', async () => {
+  it('starts jobs of a dead process again, and goes on with those that waited', async () => {
     const { row: running } = await submit();
     await started(running.id);
+    jobs.running[0]?.emit({ type: 'accepted', jobId: running.id });
     const { row: waiting } = await submit();
+    await until(() => eventsOf(running.id).length === 1, 'the first event');
     appendFileSync(join(scene.folder, 'jobs', running.id, 'events.jsonl'), '{"type":"output","tex');
+    mkdirSync(join(scene.folder, 'jobs', running.id, 'artifacts'));
     mkdirSync(join(scene.folder, 'jobs', 'without-a-row'));
     await kill();
     await open();
-    expect(await ended(running.id)).toMatchObject({ outcome: 'failed', error_code: 'job.host-lost' });
+    await started(running.id);
+    expect(existsSync(join(scene.folder, 'jobs', running.id, 'artifacts'))).toBe(false);
+    jobs.running[0]?.emit({ type: 'accepted', jobId: running.id });
+    jobs.running[0]?.end();
+    const end = await ended(running.id);
+    expect(end).toMatchObject({ outcome: 'succeeded', attempt: 2 });
+    expect(JSON.parse(end?.result ?? '')).toMatchObject({ attempt: 2, diagnostics: [{ code: 'sandbox.restarted' }] });
     await until(() => eventsOf(running.id).at(-1)?.type === 'finished', 'the last event');
-    expect(eventsOf(running.id).at(-1)).toMatchObject({
-      type: 'finished',
-      result: { error: { name: 'job.host-lost' } },
-    });
+    expect(eventsOf(running.id).map(({ type }) => type)).toEqual(['accepted', 'restarted', 'finished']);
     await started(waiting.id);
     jobs.running[0]?.end();
-    expect(await ended(waiting.id)).toMatchObject({ outcome: 'succeeded' });
+    expect(await ended(waiting.id)).toMatchObject({ outcome: 'succeeded', attempt: 1 });
     expect(existsSync(join(scene.folder, 'jobs', 'without-a-row'))).toBe(false);
+  });
+
+  it('ends a job of a dead process as lost once a tool may have changed something', async () => {
+    const { row } = await submit();
+    await started(row.id);
+    await jobs.running[0]?.change('crm.note');
+    await kill();
+    await open();
+    const end = await ended(row.id);
+    expect(end).toMatchObject({ outcome: 'failed', error_code: 'job.host-lost' });
+    expect(JSON.parse(end?.result ?? '')).toMatchObject({
+      error: { name: 'job.host-lost', message: expect.stringContaining('a call of crm.note had begun') },
+    });
+    await until(() => eventsOf(row.id).at(-1)?.type === 'finished', 'the last event');
+  });
+
+  it('ends a job of a dead process as canceled if a user has canceled it', async () => {
+    const { row } = await submit();
+    await started(row.id);
+    const scripted = jobs.running[0];
+    // The process dies before the job has ended.
+    scripted?.emit({ type: 'run', jobId: row.id, run: 1 });
+    await database.db.updateTable('jobs').set({ cancel_reason: 'enough' }).where('id', '=', row.id).execute();
+    await kill();
+    await open();
+    const end = await ended(row.id);
+    expect(end).toMatchObject({ outcome: 'canceled', error_code: null });
+    expect(end?.result).toContain('enough');
+  });
+
+  it('counts lost sandboxes and dead processes together, and gives a job three attempts', async () => {
+    const { row } = await submit();
+    await started(row.id);
+    jobs.running[0]?.emit({ type: 'restarted', jobId: row.id, attempt: 2, reason: 'lost' });
+    await until(async () => (await queue.rows.get(row.id))?.attempt === 2, 'the second attempt');
+    await kill();
+    await open();
+    await started(row.id);
+    expect(jobs.running[0]?.attempt).toBe(3);
+    await kill();
+    await open();
+    const end = await ended(row.id);
+    expect(end).toMatchObject({ outcome: 'failed', error_code: 'job.host-lost', attempt: 3 });
+    expect(end?.result).toContain('attempt 3 was its last');
   });
 
   it('runs a job whose claim had no answer, once', async () => {

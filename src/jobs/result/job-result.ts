@@ -133,6 +133,11 @@ export function withReasons(result: JobResult, reasons: readonly string[]): JobR
   return { ...result, error, diagnostics: [...result.diagnostics, ...again] };
 }
 
+/** The result of a job that was canceled before it ran to an end. */
+export function canceledResult(accepted: AcceptedJob, reason: string): JobResult {
+  return withReasons(jobResult({ accepted, ended: { outcome: 'canceled' } }), [reason]);
+}
+
 /** A run of a session at its end. */
 export interface EndedRun {
   cell: CellResult;

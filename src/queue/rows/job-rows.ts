@@ -1,4 +1,12 @@
-import { type DeleteQueryBuilder, type DeleteResult, type QueryCreator, type Selectable, sql } from 'kysely';
+import {
+  type DeleteQueryBuilder,
+  type DeleteResult,
+  type QueryCreator,
+  type Selectable,
+  sql,
+  type UpdateQueryBuilder,
+  type UpdateResult,
+} from 'kysely';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { Database } from '../../registry/database/database.ts';
@@ -18,7 +26,7 @@ export interface NewJob {
 }
 
 /** A row without its bodies, which may be large. */
-export type JobSummaryRow = Omit<Selectable<JobRow>, 'request' | 'result'>;
+export type JobSummaryRow = Omit<Selectable<JobRow>, 'request' | 'result' | 'changed_by' | 'cancel_reason'>;
 
 /** The columns of {@link JobSummaryRow}. */
 export const SUMMARY_COLUMNS: readonly (keyof JobSummaryRow)[] = [
@@ -49,6 +57,14 @@ export interface JobRows {
   finish(attempt: Attempt, result: JobResult, errorCode: string | null): Promise<JobRowAtEnd | undefined>;
   /** Ends a waiting job; false if it does not wait. */
   cancelWaiting(id: string, result: JobResult): Promise<boolean>;
+  /** Counts a further attempt of a running job; false if the attempt has ended. */
+  restart(attempt: Attempt): Promise<boolean>;
+  /** Notes the tool by which a running attempt may change something; false if the attempt has ended. */
+  change(attempt: Attempt, tool: string): Promise<boolean>;
+  /** Lets a running job wait again. */
+  requeue(attempt: Attempt): Promise<void>;
+  /** Notes that a running job is to end; false if it does not run. */
+  cancelRunning(id: string, reason: string): Promise<boolean>;
   /** Jobs that a dead process ran. */
   abandoned(): Promise<Selectable<JobRow>[]>;
   get(id: string): Promise<Selectable<JobRow> | undefined>;
@@ -164,17 +180,26 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
         .returningAll()
         .executeTakeFirst();
     },
-    async finish({ id, attempt }, result, errorCode) {
+    async finish(attempt, result, errorCode) {
       const change = ended(result, now());
-      const row = await db
-        .updateTable('jobs')
+      const row = await updateRunning(attempt)
         .set({ ...change, error_code: errorCode })
-        .where('id', '=', id)
-        .where('attempt', '=', attempt)
-        .where('state', '=', 'running')
         .returning(SUMMARY_COLUMNS)
         .executeTakeFirst();
       return row === undefined ? undefined : { ...row, result: change.result };
+    },
+    async restart(attempt) {
+      const { numUpdatedRows } = await updateRunning(attempt)
+        .set({ attempt: attempt.attempt + 1 })
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async change(attempt, tool) {
+      const { numUpdatedRows } = await updateRunning(attempt).set({ changed_by: tool }).executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async requeue(attempt) {
+      await updateRunning(attempt).set({ state: 'waiting' }).execute();
     },
     async cancelWaiting(id, result) {
       const { numUpdatedRows } = await db
@@ -182,6 +207,15 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
         .set(ended(result, now()))
         .where('id', '=', id)
         .where('state', '=', 'waiting')
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    async cancelRunning(id, reason) {
+      const { numUpdatedRows } = await db
+        .updateTable('jobs')
+        .set({ cancel_reason: reason })
+        .where('id', '=', id)
+        .where('state', '=', 'running')
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
@@ -199,6 +233,11 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
       return new Set(rows.map(({ id }) => id));
     },
   };
+
+  /** Changes the row of an attempt while it runs. */
+  function updateRunning({ id, attempt }: Attempt): UpdateQueryBuilder<Tables, 'jobs', 'jobs', UpdateResult> {
+    return db.updateTable('jobs').where('id', '=', id).where('attempt', '=', attempt).where('state', '=', 'running');
+  }
 
   /** Deletes finished jobs with their words, and returns the ids. */
   async function removed(choose: (jobs: JobDeletion) => JobDeletion): Promise<string[]> {

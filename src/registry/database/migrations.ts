@@ -45,7 +45,14 @@ async function executedNames(db: Kysely<Tables>): Promise<string[]> {
 }
 
 function migrationsFor(definitions: Definitions): Record<string, Migration> {
-  return { '0001-first': { up: (db: Kysely<Tables>) => createTables(db, definitions) } };
+  return {
+    '0001-first': { up: (db: Kysely<Tables>) => createTables(db, definitions) },
+    '0002-restarts': { up: addRestarts },
+  };
+}
+
+async function addRestarts({ schema }: Kysely<Tables>): Promise<void> {
+  for (const name of ['changed_by', 'cancel_reason']) await schema.alterTable('jobs').addColumn(name, 'text').execute();
 }
 
 async function createTables(db: Kysely<Tables>, { serial, time, bytes, words }: Definitions): Promise<void> {

@@ -86,6 +86,10 @@ export interface JobRow {
   error_code: string | null;
   label: string | null;
   attempt: number;
+  /** The tool of the running attempt that may have changed something. The job is not started again. */
+  changed_by: string | null;
+  /** Why a user has canceled the running job. */
+  cancel_reason: string | null;
   rerun_of: string | null;
   idempotency_key: string | null;
   /** SHA-256 of the request, in hex: the same key with another request is refused. */

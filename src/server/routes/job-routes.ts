@@ -164,7 +164,11 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
     { schema: { tags: ['jobs'], params: idInPath, response: { 204: noContent, ...problems } } },
     async (request, reply) => {
       const { id } = await jobSummaryFor(parts, viewerIn(request), request.params.id);
-      if (!(await queue.remove(id))) throw notFinished(id);
+      if (!(await queue.remove(id))) {
+        // Another request may have deleted it meanwhile.
+        await jobSummaryFor(parts, viewerIn(request), id);
+        throw notFinished(id);
+      }
       return reply.code(204).send(null);
     },
   );

@@ -253,7 +253,7 @@ function toolSurroundings(options: BrokerOptions, tally: CallTally): ToolSurroun
     onToolFailure,
     gate: createLimiter({ room: RUNNING_CALLS, queue: WAITING_BYTES }),
     admit: options.admit ?? tally.admit,
-    onEffect: (tool) => (tally.changedBy ??= tool),
+    onEffect: (tool) => tally.change(tool),
     effects: options.repeats === true ? createEffectRecord() : undefined,
     approval: createApprovalGate({
       approve,

@@ -8,10 +8,31 @@ export interface CallTally {
   /** Counts the calls of each tool. */
   admit: AdmitCall;
   /** The first tool that may have changed something. */
-  changedBy: string | undefined;
+  readonly changedBy: string | undefined;
+  /** Notes that a tool may change something. Undefined if the call need not wait. */
+  change(tool: string): Promise<void> | undefined;
 }
 
+/** Called before the first call that may change something, which waits for it, and fails with it. */
+export type BeforeChange = (tool: string) => Promise<void>;
+
 /** Creates the tally of one job. */
-export function createCallTally(): CallTally {
-  return { arrived: 0, toolsArrived: 0, admit: countToolCalls(), changedBy: undefined };
+export function createCallTally(beforeChange?: BeforeChange): CallTally {
+  let changedBy: string | undefined;
+  let noted: Promise<void> | undefined;
+  return {
+    arrived: 0,
+    toolsArrived: 0,
+    admit: countToolCalls(),
+    get changedBy() {
+      return changedBy;
+    },
+    change(tool) {
+      if (changedBy === undefined) {
+        changedBy = tool;
+        noted = beforeChange?.(tool);
+      }
+      return noted;
+    },
+  };
 }

@@ -48,8 +48,8 @@ export interface ToolSurroundings {
   admit: AdmitCall;
   /** Absent if a job makes only one attempt. */
   effects: EffectRecord | undefined;
-  /** Called before a tool runs that may change something. */
-  onEffect(tool: string): void;
+  /** Called before a tool runs that may change something, and waits for the answer, if any. */
+  onEffect(tool: string): Promise<void> | undefined;
   /** Gets the real error of a tool, for the host's log. */
   onToolFailure?: ((name: string, error: unknown) => void) | undefined;
 }
@@ -196,7 +196,8 @@ async function make(
     effect?.done(reply);
     return reply;
   };
-  if (tool.effect !== 'read') around.onEffect(tool.id);
+  const noted = tool.effect === 'read' ? undefined : around.onEffect(tool.id);
+  if (noted !== undefined) await withinDeadline(noted, { signal: call.signal });
   effect?.begin();
   try {
     return await withinDeadline(run(), { limitMs: timeoutOf(tool), overdue, signal: call.signal });

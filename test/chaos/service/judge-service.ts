@@ -29,6 +29,9 @@ export interface ServiceTally {
   skills: SkillTally;
 }
 
+/** Most attempts of a job whose service is killed. */
+const MOST_ATTEMPTS = 3;
+
 /**
  * Compares the answers of a service with its rows, its folders, its logs and the marks of its programs, when every job should have ended. The service
  * runs meanwhile, and no client changes anything.
@@ -80,7 +83,7 @@ async function judgeJob({ place, callers }: ServiceEvidence, job: AcceptedJob, r
   const { outcome, error_code: errorCode } = row;
   const result = JSON.parse(row.result) as { jobId: string; outcome: string; error?: { message: string } };
   if (result.jobId !== id || result.outcome !== outcome) blame(`is ${outcome}, and its result ${result.outcome}`);
-  if (row.attempt > 1) blame(`ran ${row.attempt} times`);
+  if (row.attempt > MOST_ATTEMPTS) blame(`ran ${row.attempt} times`);
   if (row.label !== work.name) blame(`has the request of ${row.label}`);
   if (job.end !== undefined && (job.end.outcome !== outcome || job.end.errorCode !== errorCode))
     blame(`was answered as ${job.end.outcome}, and is ${outcome} ${errorCode}`);
@@ -95,6 +98,8 @@ async function judgeJob({ place, callers }: ServiceEvidence, job: AcceptedJob, r
   const events = await readWhole(caller, id);
   const lines = storedEvents(place, id) ?? [];
   if (lines.join('\n') !== events.map(({ data }) => data).join('\n')) blame(`has another log than stream`);
+  const restarts = lines.filter((line) => line.startsWith('{"type":"restarted"')).length;
+  if (restarts >= Math.max(1, row.attempt)) blame(`has ${restarts} restarts in its log, in ${row.attempt} attempts`);
   const ends = lines.filter((line) => line.startsWith('{"type":"finished"'));
   if (ends.length !== 1) blame(`has ${ends.length} ends in its log`);
   if (lines.at(-1) !== JSON.stringify({ type: 'finished', jobId: id, result }))
@@ -104,7 +109,9 @@ async function judgeJob({ place, callers }: ServiceEvidence, job: AcceptedJob, r
 
   if (outcome === 'succeeded') {
     const printed = storedBytes(place, id, 'stdout')?.toString('utf8');
-    const inEvents = events.map(({ data }) => JSON.parse(data) as { type: string; stream?: string; text?: string });
+    const all = events.map(({ data }) => JSON.parse(data) as { type: string; stream?: string; text?: string });
+    // The output of an attempt that a kill has ended is begun anew.
+    const inEvents = all.slice(all.findLastIndex(({ type }) => type === 'restarted') + 1);
     const joined = inEvents.flatMap(({ type, stream, text }) =>
       type === 'output' && stream === 'stdout' ? [text] : [],
     );
@@ -115,7 +122,7 @@ async function judgeJob({ place, callers }: ServiceEvidence, job: AcceptedJob, r
   return faults;
 }
 
-/** A job ends as it should, or as it was canceled, or as its host was killed. */
+/** A job ends as it should, or as it was canceled, or as its host was killed for the last time. */
 function isExpected(
   { work, isCanceled }: AcceptedJob,
   { outcome, error_code: errorCode }: StoredJob,
@@ -146,7 +153,7 @@ function judgeOrders(history: ServiceHistory, rows: readonly StoredJob[], marks:
     }
     if (!work.marks) continue;
     // A deleted job, or one that was deleted before its answer, has no row any more.
-    const gone = family.filter(({ id }) => !own.some((row) => row.id === id)).length;
+    const gone = family.filter(({ id }) => !own.some((row) => row.id === id)).length * MOST_ATTEMPTS;
     const most = own.reduce((sum, { attempt }) => sum + attempt, gone);
     const least = own.filter(({ outcome }) => outcome === 'succeeded').length;
     const begun = begunPrograms(marks, work.name);

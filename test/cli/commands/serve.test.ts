@@ -113,7 +113,7 @@ describe('skillcell serve', () => {
     expect(await once(child, 'exit')).toEqual([143, null]);
   });
 
-  it('records jobs of a killed service as lost, and runs those that waited', async () => {
+  it('starts the jobs of a killed service again, and runs those that waited', async () => {
     const { child } = await serve();
     const submit = async (code: string): Promise<string> => {
       const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim();
@@ -122,17 +122,17 @@ describe('skillcell serve', () => {
       const answer = await fetch(`http://127.0.0.1:${port}/api/v1/jobs`, { method: 'POST', headers, body });
       return ((await answer.json()) as { id: string }).id;
     };
-    const endless: string[] = [];
-    for (let at = 0; at < 2; at += 1) endless.push(await submit('setInterval(() => {}, 1_000)'));
+    const slow: string[] = [];
+    for (let at = 0; at < 2; at += 1) slow.push(await submit("setTimeout(() => console.log('again'), 4_000)"));
     await until(async () => ((await call('/jobs?state=running')).json['items'] as unknown[]).length === 2, 'both jobs');
     const waiting = await submit("console.log('after all')");
     child.kill('SIGKILL');
     await once(child, 'exit');
     await serve();
-    for (const id of endless) {
-      expect((await call(`/jobs/${id}`)).json).toMatchObject({ state: 'finished', errorCode: 'job.host-lost' });
-    }
-    await until(async () => (await call(`/jobs/${waiting}/result`)).status === 200, 'the waiting job');
+    for (const id of [...slow, waiting])
+      await until(async () => (await call(`/jobs/${id}/result`)).status === 200, 'the end of a job');
+    for (const id of slow)
+      expect((await call(`/jobs/${id}/result`)).json).toMatchObject({ attempt: 2, stdout: { text: 'again\n' } });
     expect((await call(`/jobs/${waiting}/result`)).json).toMatchObject({ stdout: { text: 'after all\n' } });
   });
 

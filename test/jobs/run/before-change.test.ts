@@ -1,0 +1,40 @@
+import { afterAll, expect, test } from 'vitest';
+import type { ExecOptions } from '../../../src/contracts/jobs/job.ts';
+import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
+import { requireLevel } from '../../fixtures/levels.ts';
+import { toolList } from '../../fixtures/tool-list.ts';
+
+const heard: string[] = [];
+const orchestrator = createOrchestrator({
+  tools: toolList([
+    ['look', { description: 'Reads.', effect: 'read', execute: async () => void heard.push('look') }],
+    ['note', { description: 'Writes.', execute: async () => void heard.push('note') }],
+  ]),
+});
+afterAll(() => orchestrator.close());
+
+const code = `import { callTool } from 'skillcell';
+await callTool('look');
+for (const time of [1, 2]) await callTool('note').then(() => console.log('noted'), ({ code }) => console.log(code));`;
+const job: { kind: 'exec' } & ExecOptions = { kind: 'exec', code, tools: ['look', 'note'], isolation: 'namespace' };
+
+test('a call that may change something waits for the host once, and a call that reads does not', async (context) => {
+  requireLevel(context, 'namespace');
+  heard.length = 0;
+  const beforeChange = async (tool: string): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    heard.push(`before ${tool}`);
+  };
+  const { attempt, stdout } = await orchestrator.stream(job, { attempt: 2, beforeChange }).result;
+  expect([attempt, stdout.text]).toEqual([2, 'noted\nnoted\n']);
+  expect(heard).toEqual(['look', 'before note', 'note', 'note']);
+});
+
+test('no call changes anything if the host refuses', async (context) => {
+  requireLevel(context, 'namespace');
+  heard.length = 0;
+  const beforeChange = (): Promise<void> => Promise.reject(new Error('not here'));
+  const { stdout } = await orchestrator.stream(job, { beforeChange }).result;
+  expect(stdout.text).toBe('tool.failed\ntool.failed\n');
+  expect(heard).toEqual(['look']);
+});
