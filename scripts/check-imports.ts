@@ -141,7 +141,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/cli': ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
   'src/cli/options': ['places', 'flags', 'serving', 'skills', 'network'],
   'src/cli/commands': ['jobs', 'skills', 'library'],
-  web: ['shared', ['access', 'skills'], 'agents', 'jobs'],
+  web: ['shared', ['access', 'fleet', 'skills'], 'agents', 'jobs'],
   runtime: ['languages', 'sandbox', 'network', 'files', 'run', 'packages', 'agent', 'session', 'serve', 'rehearse'],
   'runtime/run': ['run-clock', 'call-port', 'skill-script', 'program', 'job-surroundings'],
   'runtime/languages': ['javascript'],

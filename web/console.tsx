@@ -33,6 +33,7 @@ const MENU = [
 ] as const;
 /** For those who read what others have. */
 const MENU_OF_READERS = [...MENU, { to: '/users', label: 'Users' }] as const;
+const MENUS = { member: MENU, viewer: MENU_OF_READERS, admin: [...MENU_OF_READERS, { to: '/fleet', label: 'Fleet' }] };
 
 function Shell({ me }: { me: Me }): ReactElement {
   const [isOpen, { toggle, close }] = useDisclosure();
@@ -62,7 +63,7 @@ function Shell({ me }: { me: Me }): ReactElement {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Views">
-        {(me.role === 'member' ? MENU : MENU_OF_READERS).map(({ to, label }) => {
+        {MENUS[me.role].map(({ to, label }) => {
           const isHere = place.startsWith(to);
           return (
             <NavLink

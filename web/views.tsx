@@ -5,6 +5,7 @@ import { UsersView } from './access/users-view.tsx';
 import { AgentView } from './agents/agent-view.tsx';
 import { AgentsView } from './agents/agents-view.tsx';
 import { isAgentPath } from './agents/agents.ts';
+import { FleetView } from './fleet/fleet-view.tsx';
 import { JobsView } from './jobs/jobs-view.tsx';
 import { NewJobView } from './jobs/new-job-view.tsx';
 import { goTo } from './shared/address.tsx';
@@ -53,6 +54,7 @@ function ChosenView({ parts }: { parts: string[] }): ReactElement {
   }
   if (room === 'tokens' && name === undefined) return <TokensView />;
   if (room === 'users' && name === undefined && role !== 'member') return <UsersView />;
+  if (room === 'fleet' && name === undefined && role === 'admin') return <FleetView />;
   return <NoView title="Not found">There is no such view.</NoView>;
 }
 

@@ -21,6 +21,7 @@ import { problemOf, RequestRefused, sendProblem } from './http/problem.ts';
 import { validatorCompiler } from './http/validate.ts';
 import { addConsole, type ConsolePage, decodableUrl, isPageRequest } from './routes/console-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
+import { addFleetRoutes } from './routes/fleet-routes.ts';
 import { addJobRoutes } from './routes/job-routes.ts';
 import { addKindRoutes } from './routes/kind-routes.ts';
 import { addSkillRoutes } from './routes/skill-routes.ts';
@@ -143,6 +144,7 @@ export async function createServer(options: ServerOptions): Promise<App> {
   await app.register(
     async (api: App) => {
       addUserRoutes(api, options);
+      addFleetRoutes(api, options);
       addJobRoutes(api, options);
       addOutputRoutes(api, options);
       addEventRoutes(api, options);

@@ -23,7 +23,7 @@ import { createServer, type ServerOptions } from './create-server.ts';
 /** Options of {@link openService}. */
 export interface ServiceOptions
   extends
-    Pick<ServerOptions, 'allowHosts' | 'behindProxy' | 'consoleFolder'>,
+    Pick<ServerOptions, 'allowHosts' | 'behindProxy' | 'consoleFolder' | 'fleet'>,
     Pick<JobQueueOptions, 'concurrency' | 'maxWaiting' | 'keepDays'> {
   /** State folder. */
   folder: string;

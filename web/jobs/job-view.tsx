@@ -18,7 +18,7 @@ import { lastedMs, requestOf, useJob } from './jobs.ts';
 import { JobBadge } from './jobs-view.tsx';
 import { useLiveJob } from './live-job.ts';
 import { OutputView } from './output-view.tsx';
-import { ResultPart, RunParts } from './result-part.tsx';
+import { LostPart, ResultPart, RunParts } from './result-part.tsx';
 
 /** A job, live until its end. */
 export function JobView({ id }: { id: string }): ReactElement {
@@ -49,6 +49,7 @@ function LoadedJob({ job }: { job: Job }): ReactElement {
         {rerunOf !== null && ', again from '}
         {rerunOf !== null && <Link to={`/jobs/${rerunOf}`}>{rerunOf}</Link>}
       </Note>
+      <LostPart lost={live.lost} />
       <ResultPart result={live.result} errorCode={errorCode} />
       {task !== undefined && <Part title="Task" children={<Text className="breaking">{task}</Text>} />}
       <Part title="Output" children={<OutputView id={id} lines={live.lines} isLive={live.result === null} />} />

@@ -13,6 +13,14 @@ export interface LiveAttempt {
   promptSha256: string | null;
 }
 
+/** A sandbox of a job that began anew in another one. */
+export interface LostSandbox {
+  attempt: number;
+  /** Null if it was lost before it started, or without a fleet. */
+  worker: string | null;
+  reason: string;
+}
+
 /** All that the events of a job have told so far. */
 export interface LiveJob {
   connection: Connection;
@@ -24,6 +32,8 @@ export interface LiveJob {
   /** The present step of the job, as a text. */
   phase: string;
   result: JobResult | null;
+  /** Sandboxes that were lost with their hosts. */
+  lost: LostSandbox[];
 }
 
 /** Events of this time are shown together, in milliseconds, so that fast output does not block the page. */
@@ -80,7 +90,7 @@ export function useLiveJob(id: string): LiveJob {
 function emptyJob(): LiveJob {
   return {
     ...{ connection: 'open', lines: [], attempts: [], calls: [], artifacts: [] },
-    ...{ skills: null, phase: 'waiting', result: null },
+    ...{ skills: null, phase: 'waiting', result: null, lost: [] },
   };
 }
 
@@ -88,6 +98,7 @@ function emptyJob(): LiveJob {
 export function eventTaker(job: LiveJob): (event: SentEvent) => void {
   let [readers, decoders] = outputReaders();
   let prompt: string | null = null;
+  let worker: string | null = null;
   return (event) => {
     if (event.type === 'output') {
       const { stream, text, base64 } = event;
@@ -98,8 +109,11 @@ export function eventTaker(job: LiveJob): (event: SentEvent) => void {
     else if (event.type === 'restarted') {
       [readers, decoders] = outputReaders();
       Object.assign(job, { lines: [], attempts: [], calls: [], artifacts: [] });
+      job.lost = [...job.lost, { attempt: event.attempt - 1, worker, reason: event.reason }];
+      worker = null;
       job.phase = `attempt ${event.attempt} begins: ${event.reason}`;
     } else if (event.type === 'started') {
+      worker = event.worker ?? null;
       job.phase = `running at level ${event.isolation}${event.worker === undefined ? '' : ` on worker ${event.worker}`}`;
     } else if (event.type === 'attempt') {
       job.phase =

@@ -6,10 +6,25 @@ import { bytesText, durationText, shortDigest } from '../shared/format.ts';
 import { type Column, Rows } from '../shared/rows.tsx';
 import { Note, Part } from '../shared/view.tsx';
 import type { ShownRequest } from './jobs.ts';
-import type { LiveJob } from './live-job.ts';
+import type { LiveJob, LostSandbox } from './live-job.ts';
 
 /** Files that a job left out, of which each has a line. */
 const MOST_OMITTED = 10;
+
+/** Why a job began anew. */
+export function LostPart({ lost }: { lost: LostSandbox[] }): ReactElement | null {
+  if (lost.length === 0) return null;
+  return (
+    <Part title="Lost sandboxes">
+      {lost.map(({ attempt, worker, reason }) => (
+        <Text key={attempt} size="sm" className="breaking">
+          Attempt {attempt}
+          {worker !== null && ` on worker ${worker}`}: {reason}
+        </Text>
+      ))}
+    </Part>
+  );
+}
 
 /** The error of a job with its advice, and its value. */
 export function ResultPart(props: { result: JobResult | null; errorCode: string | null }): ReactElement | null {

@@ -5,20 +5,26 @@ import type { FleetRunnerOptions } from '../../sandboxes/fleet/fleet-runner.ts';
 import { createLocalRunner } from '../../sandboxes/local/local-runner.ts';
 import type { Runner } from '../../sandboxes/runner.ts';
 import type { CommandContext } from '../options/flags/command.ts';
-import { fleetOfJobs } from '../options/flags/fleet-flags.ts';
+import { type FleetOfJobs, fleetOfJobs } from '../options/flags/fleet-flags.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
+
+/** Options of {@link jobRunners}. */
+export interface JobRunnersOptions extends Pick<FleetRunnerOptions, 'logger'> {
+  /** With `'wait'`, jobs wait for a fitting worker; otherwise `auto` goes on to the next runner. */
+  emptyFleet?: 'refuse' | 'wait';
+  /** @default that of the flags */
+  fleet?: FleetOfJobs | undefined;
+}
 
 /**
  * The runners of a command that runs jobs, in the order in which `auto` looks at them: the fleet, if one is named, comes first.
  *
- * @param options `emptyFleet: 'wait'` lets jobs wait for a fitting worker; otherwise `auto` goes on to the next runner
  * @throws SkillcellError `usage.invalid` or `file.unreadable`
  */
 export async function jobRunners(
   context: CommandContext,
-  options: Pick<FleetRunnerOptions, 'emptyFleet' | 'logger'> = {},
+  { fleet = fleetOfJobs(context), ...options }: JobRunnersOptions = {},
 ): Promise<Runner[]> {
-  const fleet = fleetOfJobs(context);
   const own = cliRunners(context.io);
   if (fleet === undefined) return own;
   const { createFleetRunner } = await import('../../sandboxes/fleet/fleet-runner.ts');

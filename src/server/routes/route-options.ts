@@ -9,6 +9,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { JobQueue } from '../../queue/job-queue.ts';
 import type { JobFiles } from '../../queue/seams/job-files.ts';
 import type { JobLog } from '../../queue/seams/job-log.ts';
+import type { ListFleetOptions } from '../../sandboxes/fleet/list-fleet.ts';
 import type { IncomingFiles } from '../http/incoming-files.ts';
 import type { Database } from '../../registry/database/database.ts';
 
@@ -28,6 +29,8 @@ export interface RouteParts {
   files: JobFiles;
   log: JobLog;
   incoming: IncomingFiles;
+  /** Fleet that runs the sandboxes; undefined without one. */
+  fleet?: ListFleetOptions | undefined;
   now: () => number;
   /** Aborts when the service ends: streams and waits end with it. */
   ending: AbortSignal;

@@ -10,6 +10,7 @@ import { toolPatterns } from '../../../jobs/request/asked-tools.ts';
 import { invalid, type JobRequest } from '../../../jobs/request/job-schema.ts';
 import { jobRunners } from '../../job/runners.ts';
 import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
+import { fleetOfJobs } from '../../options/flags/fleet-flags.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
 import { parseNumber } from '../../options/flags/parse-number.ts';
@@ -49,7 +50,8 @@ export async function runServe(context: CommandContext): Promise<number> {
   const { openService } = await import('../../../server/open-service.ts');
   const { consoleFolder } = await import('../../../server/console-folder.ts');
   const logger = createLogger();
-  const runners = await jobRunners(context, { emptyFleet: 'wait', logger });
+  const fleet = fleetOfJobs(context);
+  const runners = await jobRunners(context, { emptyFleet: 'wait', logger, fleet });
   const concurrency = runners[0]?.isRemote === true ? FLEET_JOBS : Math.max(2, availableParallelism());
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
@@ -86,6 +88,7 @@ export async function runServe(context: CommandContext): Promise<number> {
   const settings = given && networkSettings(given);
   const service = await openService({
     ...{ ...flags, consoleFolder: pages, concurrency, start, logger },
+    fleet: fleet && { url: fleet.url, plain: fleet.plain },
     network: settings,
   });
   const { url, adminToken } = service;
