@@ -59,6 +59,9 @@ describeWith('roles in the console', MISSING_CHROMIUM, () => {
     await page.getByRole('cell', { name: 'ada', exact: true }).waitFor();
     await page.goto('/skills');
     await page.getByRole('row', { name: 'units' }).getByText('ada: default').waitFor();
+    expect(await page.getByRole('navigation').getByRole('link').allTextContents()).not.toContain('Fleet');
+    await page.goto('/fleet');
+    await page.getByText('There is no such view.').waitFor();
     for (const path of ['/jobs/new', '/skills/upload', '/agents/teams/new']) {
       await page.goto(path);
       await page.getByText('You may only read.').waitFor();
@@ -84,6 +87,14 @@ describeWith('roles in the console', MISSING_CHROMIUM, () => {
       await page.goto(path);
       await page.getByRole('alert').getByText('resource.not-found').waitFor();
     }
+    expect(faults).toEqual([]);
+  });
+
+  it('tell an admin that the service has no fleet', async () => {
+    const { page, faults } = await scene.open();
+    await page.getByRole('link', { name: 'Fleet' }).click();
+    await page.getByText('The service has no fleet').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 

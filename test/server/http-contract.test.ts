@@ -1,6 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requireHere } from '../fixtures/describe-with.ts';
+import { enrolWorker } from '../fixtures/fleet/enrol-worker.ts';
+import { MISSING_REDIS, type RedisServer, startRedis } from '../fixtures/fleet/redis.ts';
 import { type Answer, type CallOptions, type ServiceScene, startService, uploadForm } from '../fixtures/service.ts';
 import { skillArchive } from '../fixtures/registry/skill-archive.ts';
 
@@ -13,18 +16,23 @@ interface OpenApi {
   components: { schemas: Record<string, object> };
 }
 
+let redis: RedisServer | undefined;
 let scene: ServiceScene;
 let api: OpenApi;
 let ajv: Ajv2020;
 /** Operations with a good answer, such as `GET /api/v1/jobs`. */
 const answered = new Set<string>();
 beforeAll(async () => {
-  scene = await startService();
+  if (MISSING_REDIS === undefined) redis = await startRedis();
+  scene = await startService({ fleet: redis && { url: redis.url } });
   api = (await scene.call('/openapi.json', { token: null })).json;
   ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ $id: 'api', components: api.components });
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(async () => {
+  await scene[Symbol.asyncDispose]();
+  await redis?.[Symbol.asyncDispose]();
+});
 
 /** The operation of a request, and its path in the OpenAPI file. */
 function operationOf(method: string, path: string): [string, Operation] {
@@ -168,10 +176,22 @@ describe('the HTTP contract', () => {
     for (const path of made.toReversed()) await checked(path, { method: 'DELETE' });
   });
 
+  it('holds for the fleet', async (context) => {
+    requireHere(context, MISSING_REDIS);
+    if (redis === undefined) return;
+    expect((await checked('/fleet')).json).toEqual({ workers: [], queues: [] });
+    await enrolWorker(redis, 'one', { draining: true });
+    expect((await checked('/fleet')).json.workers).toHaveLength(1);
+    await checked('/fleet/workers/one/drain', { method: 'POST' });
+    expect((await checked('/fleet/workers/two/drain', { method: 'POST' })).status).toBe(404);
+    expect((await checked('/fleet', { token: null })).status).toBe(401);
+  });
+
   it('was tried with a good answer of each operation', () => {
     const all = Object.entries(api.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    expect(all.filter((name) => !answered.has(name))).toEqual([]);
+    const isMissing = (name: string): boolean => MISSING_REDIS !== undefined && name.includes('/fleet');
+    expect(all.filter((name) => !answered.has(name) && !isMissing(name))).toEqual([]);
   });
 });

@@ -33,6 +33,8 @@ const MATRIX: Record<string, Row | string> = {
   'GET /users': ALL_READERS,
   'POST /users': ADMIN,
   'PATCH /users/{id}': ADMIN,
+  'GET /fleet': ADMIN,
+  'POST /fleet/workers/{name}/drain': ADMIN,
   'GET /tokens': PLAIN,
   'POST /tokens': PLAIN,
   'DELETE /tokens/{id}': ({ token }) => [`/tokens/${token}`, { method: 'DELETE' }],

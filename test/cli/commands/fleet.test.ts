@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { aclLine, clientRights, workerRights } from '../../../src/sandboxes/fleet/fleet-acl.ts';
 import { drainKey, KEY_PREFIX, workerKey, WORKERS_KEY } from '../../../src/sandboxes/fleet/fleet-keys.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
+import { ENROLLED_BUILD, enrolWorker } from '../../fixtures/fleet/enrol-worker.ts';
 import { MISSING_REDIS, type RedisServer, startRedis } from '../../fixtures/fleet/redis.ts';
 import { writeFleetFile } from '../../fixtures/fleet/worker-command.ts';
 import { freePort } from '../../fixtures/free-port.ts';
@@ -16,14 +17,6 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'skillcell-fleet-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const BUILD = '01234567';
-const limits = { memory: 'none', cpus: 'none', pids: 'none', workspace: 'none', inodes: 'none' };
-const rowOf = (name: string, more: object = {}): string =>
-  JSON.stringify({
-    ...{ name, queue: 'default', isolation: 'namespace', build: BUILD, languages: ['bash'], slots: 4, running: 1 },
-    ...{ draining: false, since: 1, at: 1, limits, ...more },
-  });
 
 describeWith('skillcell fleet', MISSING_REDIS, () => {
   let redis: RedisServer;
@@ -41,11 +34,7 @@ describeWith('skillcell fleet', MISSING_REDIS, () => {
     const admin = redis.admin();
     return await use(admin).finally(() => admin.disconnect());
   }
-  const enrol = (name: string, more: object = {}): Promise<unknown> =>
-    asAdmin(async (admin) => {
-      await admin.sadd(WORKERS_KEY, name);
-      await admin.set(workerKey(name), rowOf(name, more), 'PX', 60_000);
-    });
+  const enrol = (name: string, more: object = {}): Promise<void> => enrolWorker(redis, name, more);
   const fleet = (...argv: string[]): Promise<MainRun> => runMain(['fleet', ...argv, '--fleet-file', file]);
 
   it('list says that no worker is there', async () => {
@@ -59,7 +48,7 @@ describeWith('skillcell fleet', MISSING_REDIS, () => {
     await enrol('b', { draining: true, queue: 'gpu', isolation: 'container', running: 0 });
     await asAdmin(async (admin) => {
       await admin.sadd(WORKERS_KEY, 'gone', 'not a name');
-      const queue = `${KEY_PREFIX}:default.namespace.${BUILD}`;
+      const queue = `${KEY_PREFIX}:default.namespace.${ENROLLED_BUILD}`;
       const job = (timestamp: number): Record<string, string | number> => ({
         ...{ name: 'sandbox', data: '{}', opts: '{}', delay: 0, priority: 0, timestamp },
       });
