@@ -5,6 +5,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ConsoleScene, startConsole } from '../fixtures/console.ts';
 import { describeWith, MISSING_CHROMIUM } from '../fixtures/describe-with.ts';
+import { enrolWorker } from '../fixtures/fleet/enrol-worker.ts';
+import { MISSING_REDIS, type RedisServer, startRedis } from '../fixtures/fleet/redis.ts';
 import { skillArchive } from '../fixtures/registry/skill-archive.ts';
 import { uploadForm } from '../fixtures/service.ts';
 
@@ -19,12 +21,15 @@ async function findings(page: Page): Promise<string[]> {
   );
 }
 
-describeWith('the views of the console', MISSING_CHROMIUM, () => {
+describeWith('the views of the console', MISSING_CHROMIUM ?? MISSING_REDIS, () => {
+  let redis: RedisServer;
   let scene: ConsoleScene;
   /** Addresses of all views, each with a text that it shows when it is complete. */
   let views: [path: string, text: string][];
   beforeAll(async () => {
-    scene = await startConsole();
+    redis = await startRedis();
+    await enrolWorker(redis, 'one');
+    scene = await startConsole({ fleet: { url: redis.url } });
     const { call } = scene.service;
     const idOf = async (path: string, body: unknown): Promise<string> => {
       const { json } = await call(path, { body });
@@ -70,11 +75,15 @@ describeWith('the views of the console', MISSING_CHROMIUM, () => {
       [`/agents/teams/${team}`, 'custom.units'],
       ['/tokens', 'laptop'],
       ['/users', 'ada'],
+      ['/fleet', '1 of 4 slots'],
       ['/no/such/view', 'There is no such view.'],
       ['/jobs/%FF', 'Cannot find the resource'],
     ];
   });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await scene[Symbol.asyncDispose]();
+    await redis[Symbol.asyncDispose]();
+  });
 
   /** Goes to each view in one page. */
   async function visit(
