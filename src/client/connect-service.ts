@@ -71,7 +71,7 @@ export function connectService(options: ConnectServiceOptions): ServiceClient {
           );
           continue;
         }
-        if (event.type === 'run' || event.type === 'finished') output.flush();
+        if (event.type === 'run' || event.type === 'restarted' || event.type === 'finished') output.flush();
         if (event.type !== 'finished') {
           await emit?.(event);
           continue;

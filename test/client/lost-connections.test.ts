@@ -86,6 +86,27 @@ it('a proxy that cuts connections at many points loses no event and doubles no j
   }
 });
 
+it('an incomplete character of a lost sandbox ends before the job begins again', async () => {
+  const { start, running } = jobs();
+  await using scene = await startService({ start });
+  const client = connectService({ url: scene.url, token: scene.admin });
+  const reading = eventsOf(client.stream({ kind: 'exec', code: '1' }));
+  await until(() => running.length === 1, 'the job');
+  const [scripted] = running;
+  const jobId = scripted?.id ?? '';
+  const euro = Buffer.from('€');
+  scripted?.emit({ type: 'run', jobId, run: 1 });
+  scripted?.emit(outputEvent(jobId, 'stdout', euro.subarray(0, 2), ''));
+  scripted?.emit({ type: 'restarted', jobId, attempt: 2, reason: 'its host was lost' });
+  scripted?.emit({ type: 'run', jobId, run: 1 });
+  scripted?.emit(outputEvent(jobId, 'stdout', Buffer.from('new'), 'new'));
+  scripted?.end();
+  const events = await reading;
+  const begins = events.findIndex(({ type }) => type === 'restarted');
+  const textOf = (some: JobEvent[]): string => some.map((each) => (each.type === 'output' ? each.text : '')).join('');
+  expect([textOf(events.slice(0, begins)), textOf(events.slice(begins))]).toEqual(['\uFFFD', 'new']);
+});
+
 it('a service that starts again in between runs a waiting job once, and the client has its end', async () => {
   const port = await freePort();
   const [first, second] = [jobs(), jobs()];
