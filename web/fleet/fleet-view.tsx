@@ -55,7 +55,7 @@ function FleetParts({ fleet: { workers, queues } }: { fleet: ListedFleet }): Rea
   const columns: Column<ListedWorker>[] = [
     { head: 'Worker', cell: ({ name }) => name },
     { head: 'Queue', wide: true, cell: ({ queue }) => queue },
-    { head: 'Level', cell: ({ isolation }) => isolation },
+    { head: 'Level', wide: true, cell: ({ isolation }) => isolation },
     { head: 'Build', wide: true, cell: ({ build }) => build },
     { head: 'Running', cell: ({ running, slots }) => `${running} of ${slots} slots` },
     { head: 'Last beat', wide: true, cell: ({ beatMs }) => `${durationText(beatMs)} ago` },
