@@ -57,6 +57,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   'src/egress': ['rules', 'certificates', 'secrets', 'signatures', 'packages', 'worker', 'start-egress', 'sum-network'],
   'src/egress/secrets': ['held-secret', 'forms'],
   'src/sandboxes': [
+    'host-leaves',
     'runner',
     'sandbox-limits',
     'sandbox-sizes',

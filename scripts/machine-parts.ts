@@ -21,6 +21,7 @@ export type PartName =
   | 'crun'
   | 'ceph'
   | 'postgres'
+  | 'redis'
   | 'chromium'
   | 'root';
 
@@ -38,6 +39,7 @@ export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
     package: 'postgresql',
     isHere: async () => globSync('/usr/lib/postgresql/*/bin/initdb').length > 0,
   },
+  redis: { ...program('redis-server', '/usr/bin/redis-server'), name: 'Redis' },
   chromium: { ...program('chromium', '/usr/bin/chromium'), name: 'Chromium' },
   root: { name: 'the rights of root', package: null, isHere: async () => process.getuid?.() === 0 },
 };
