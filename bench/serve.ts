@@ -1,5 +1,6 @@
 import type { BenchmarkGroup } from './benchmark-group.ts';
 import type { Measurement } from './measurement.ts';
+import { serveClaims } from './serve-claims.ts';
 import { serveConsole } from './serve-console.ts';
 import { serveEvents } from './serve-events.ts';
 import { serveJobs } from './serve-jobs.ts';
@@ -8,7 +9,7 @@ import { serveScene } from './serve-scene.ts';
 import { serveStart } from './serve-start.ts';
 import { serveUpload } from './serve-upload.ts';
 
-const PARTS = [serveJobs, serveLists, serveEvents, serveUpload, serveStart, serveConsole];
+const PARTS = [serveJobs, serveLists, serveClaims, serveEvents, serveUpload, serveStart, serveConsole];
 
 /** The service, against the least that could do the same. */
 export const serve: BenchmarkGroup = {

@@ -2,6 +2,7 @@ import {
   type DeleteQueryBuilder,
   type DeleteResult,
   type QueryCreator,
+  type RawBuilder,
   type Selectable,
   sql,
   type UpdateQueryBuilder,
@@ -157,28 +158,8 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
       throw new SkillcellError('quota.exceeded', `Cannot accept the job: ${maxWaiting} jobs wait already.`);
     },
     async claim() {
-      const next = db
-        .selectFrom('jobs')
-        .select('id')
-        .where('state', '=', 'waiting')
-        .orderBy((build) =>
-          build
-            .selectFrom('jobs as other')
-            .select((each) => each.fn.countAll<number>().as('count'))
-            .where('other.state', '=', 'running')
-            .whereRef('other.user_id', '=', 'jobs.user_id'),
-        )
-        .orderBy('seq')
-        .limit(1)
-        // Another connection may cancel the job at the same time: then the lock goes to the next one.
-        .$if(system === 'postgres', (query) => query.forUpdate());
-      return await db
-        .updateTable('jobs')
-        .set((build) => ({ state: 'running', started_at: now(), attempt: build('attempt', '+', 1) }))
-        .where('id', '=', next)
-        .where('state', '=', 'waiting')
-        .returningAll()
-        .executeTakeFirst();
+      const { rows } = await claimStatement(system, now()).execute(db);
+      return rows[0];
     },
     async finish(attempt, result, errorCode) {
       const change = ended(result, now());
@@ -251,6 +232,62 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
       return rows.map(({ id }) => id);
     });
   }
+}
+
+/** Finds the oldest waiting job of each user, and takes the job of the first user in `ranked`. */
+interface ClaimParts {
+  oldest: RawBuilder<unknown>;
+  next: RawBuilder<unknown>;
+}
+
+const IN_SQLITE: ClaimParts = {
+  oldest: sql`
+    users (user_id) as (
+      select min(user_id) from jobs where state = 'waiting'
+      union all
+      select (select min(user_id) from jobs where state = 'waiting' and user_id > users.user_id)
+      from users where users.user_id is not null
+    ),
+    oldest (user_id, seq) as (
+      select user_id, (select min(seq) from jobs where state = 'waiting' and user_id = users.user_id)
+      from users where user_id is not null
+    )`,
+  // One process writes.
+  next: sql`select id from jobs where seq = (select seq from ranked limit 1)`,
+};
+
+/** A job that another connection claims or cancels at the same time is passed over. */
+const IN_POSTGRES: ClaimParts = {
+  oldest: sql`
+    oldest (user_id, seq) as (
+      (select user_id, seq from jobs where state = 'waiting' order by user_id, seq limit 1)
+      union all
+      select next.user_id, next.seq from oldest cross join lateral (
+        select user_id, seq from jobs where state = 'waiting' and user_id > oldest.user_id order by user_id, seq limit 1
+      ) as next
+    )`,
+  next: sql`
+    select job.id from ranked cross join lateral (
+      select id from jobs where state = 'waiting' and user_id = ranked.user_id order by seq limit 1 for update skip locked
+    ) as job limit 1`,
+};
+
+/**
+ * Sets the next job to running. Each user with waiting jobs is found by one step in the index, so that the time grows with the users and not with
+ * the jobs.
+ */
+function claimStatement(system: Database['system'], time: number): RawBuilder<Selectable<JobRow>> {
+  const { oldest, next } = system === 'sqlite' ? IN_SQLITE : IN_POSTGRES;
+  return sql<Selectable<JobRow>>`
+    with recursive ${oldest},
+    running as (select user_id, count(*) as jobs from jobs where state = 'running' group by user_id),
+    ranked as (
+      select oldest.user_id, oldest.seq from oldest left join running on running.user_id = oldest.user_id
+      order by coalesce(running.jobs, 0), oldest.seq
+    )
+    update jobs set state = 'running', started_at = ${time}, attempt = attempt + 1
+    where id = (${next}) and state = 'waiting'
+    returning *`;
 }
 
 type JobDeletion = DeleteQueryBuilder<Tables, 'jobs', DeleteResult>;
