@@ -4,7 +4,7 @@ import { readWorkerRow, type WorkerRow } from './worker-row.ts';
 
 /** A set of names that takes more memory is emptied: a living worker adds its name again. */
 const MOST_NAMES_BYTES = 1024 * 1024;
-/** A longer row is none. */
+/** A longer text is no row. */
 const MOST_ROW_BYTES = 16 * 1024;
 
 /**

@@ -160,7 +160,7 @@ describeWith('a fleet whose connections are cut', MISSING, () => {
     let measuring: Promise<void> | undefined;
     const result = await runWhile(
       { code: LARGE, files: { 'in.bin': INPUT }, limits },
-      () => (measuring ??= measure()),
+      () => void (measuring ??= measure()),
       () => undefined,
     );
     await measuring;
