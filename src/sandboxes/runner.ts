@@ -59,7 +59,7 @@ export interface Sandbox {
   memoryBytes(): Promise<number | null>;
   /** The last lines of stderr of the sandbox's own programs, for error messages. They may contain host paths. */
   complaint(): string;
-  /** The reason of a failed start if this machine is the cause, such as an unavailable level; else undefined. */
+  /** The reason of a failed start if its machine is the cause, such as an unavailable level or a lost worker; else undefined. */
   startFailure?(): SkillcellError | undefined;
   /** Ends the sandbox and all its processes, and removes its files. Idempotent. */
   kill(reason: string): Promise<void>;

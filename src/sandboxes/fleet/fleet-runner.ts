@@ -267,11 +267,11 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     const { table, demands, build } = fleet;
     let lease: Lease | undefined;
     const current = (): Lease => lease as Lease;
-    let followed = followSandbox(current);
+    let followed = followSandbox(current, spec.isolation);
     const over = new AbortController();
     const renew = (): Demand => {
       lease?.forget();
-      followed = followSandbox(current);
+      followed = followSandbox(current, spec.isolation);
       followed.taken.addEventListener('abort', () => over.abort(), { once: true });
       lease = table.open({ id: randomBytes(16).toString('hex'), client, peer: undefined, leaseMs }, followed.calls);
       fleet.link.wake();

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Isolation } from '../../contracts/jobs/result.ts';
 import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
@@ -34,24 +35,28 @@ export interface FollowedSandbox {
   ): Sandbox;
 }
 
-/** Follows one lease of a client. */
-export function followSandbox(lease: () => Lease): FollowedSandbox {
+/** Follows one lease of a client, who has asked for a level. */
+export function followSandbox(lease: () => Lease, level: Isolation): FollowedSandbox {
   const taken = new AbortController();
   const opened = Promise.withResolvers<OpenedSandbox>();
   const exited = Promise.withResolvers<SandboxExit>();
   opened.promise.catch(() => undefined);
   let complaint = '';
+  let loss: SkillcellError | undefined;
   let last: SandboxCounters | undefined;
   let counted: PromiseWithResolvers<SandboxCounters> | undefined;
 
   const lost = (reason: string, isAnnounced = false): void => {
     const { channel, peer } = lease();
+    // A worker that goes on with it hears that it is gone.
+    lease().forget();
     complaint = peer === undefined ? reason : `worker ${peer}: ${reason}`;
     taken.abort();
     // An error of the connection, not of the protocol of the sandbox.
     const about = { syscall: 'read', code: 'ECONNRESET' };
     const cause = Object.assign(isAnnounced ? new HostLeaves(complaint) : new Error(complaint), about);
-    opened.reject(new SkillcellError('sandbox.lost', `Cannot go on with the sandbox: ${complaint}.`, { cause }));
+    loss = lostBy(complaint, cause);
+    opened.reject(loss);
     exited.resolve(isAnnounced ? { ...LOST, isAnnounced } : LOST);
     channel.destroy(cause);
   };
@@ -62,7 +67,10 @@ export function followSandbox(lease: () => Lease): FollowedSandbox {
     if (exit.leaving) return lost('it left the fleet', true);
     complaint = exit.complaint;
     last = { usage: exit.usage, memoryBytes: null };
-    opened.reject(new SkillcellError('sandbox.start-failed', `Cannot start a sandbox: ${complaint || 'it ended'}.`));
+    if (exit.cause === 'lost') loss = lostBy(`worker ${lease().peer}: ${complaint || 'it lost the sandbox'}`);
+    opened.reject(
+      loss ?? new SkillcellError('sandbox.start-failed', `Cannot start a sandbox: ${complaint || 'it ended'}.`),
+    );
     exited.resolve({ cause: exit.cause, oom: exit.oom, code: exit.code });
   };
   const controls = new Map<EntryKind, (bytes: Buffer, worker: string) => void>([
@@ -72,6 +80,7 @@ export function followSandbox(lease: () => Lease): FollowedSandbox {
       (bytes) => {
         const read = readOpened(bytes);
         if (read === undefined) lost('it opened a sandbox of no known form');
+        else if (read.isolation !== level) lost(`it opened a sandbox of level ${read.isolation}, not ${level}`);
         else opened.resolve(read);
       },
     ],
@@ -116,6 +125,14 @@ export function followSandbox(lease: () => Lease): FollowedSandbox {
       };
       held(true);
       void exited.promise.then(() => held(false));
+      // Its worker ends it in that time by itself.
+      const end = (): Promise<SandboxExit> =>
+        withinDeadline(exited.promise, {
+          limitMs: 2 * leaseMs,
+          overdue: () => (lost('its worker did not say that it has ended'), LOST),
+        });
+      // A worker that lies may speak of a sandbox that has no bytes any more.
+      own.channel.once('close', () => void end());
       const usage = async (): Promise<SandboxUsage> => (await counters()).usage ?? NO_USAGE;
       return {
         ...{ isolation, runner, warm, diagnostics, usage },
@@ -123,20 +140,21 @@ export function followSandbox(lease: () => Lease): FollowedSandbox {
         channel: own.channel,
         exited: exited.promise,
         complaint: () => complaint,
+        startFailure: () => loss,
         memoryBytes: async () => (await counters()).memoryBytes,
         async kill(reason) {
           // First, so that the sandbox does not end by itself for want of its channel.
           own.kill(reason);
           own.channel.destroy();
-          // Its worker ends it in that time by itself.
-          await withinDeadline(exited.promise, {
-            limitMs: 2 * leaseMs,
-            overdue: () => (lost('its worker did not say that it has ended'), LOST),
-          });
+          await end();
         },
         unref: () => held(false),
         ref: () => held(true),
       };
     },
   };
+}
+
+function lostBy(reason: string, cause?: Error): SkillcellError {
+  return new SkillcellError('sandbox.lost', `Cannot go on with the sandbox: ${reason.replace(/\.$/, '')}.`, { cause });
 }

@@ -9,7 +9,10 @@ it('a sandbox that is lost before it is ready ends its start, and not the proces
     onControl: () => undefined,
     onFault: () => undefined,
   });
-  const { calls, opened } = followSandbox(() => ({ channel, peer: 'one' }) as Lease);
+  const { calls, opened } = followSandbox(
+    () => ({ channel, peer: 'one', forget: () => undefined }) as unknown as Lease,
+    'namespace',
+  );
   const closed = new Promise((resolve) => channel.once('close', resolve));
   calls.onLost('it was silent');
   await expect(opened).rejects.toMatchObject({ code: 'sandbox.lost', message: expect.stringContaining('worker one') });

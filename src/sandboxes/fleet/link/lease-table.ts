@@ -10,6 +10,8 @@ const BEATS = 3;
 const LOOK_MS = 250;
 /** Leases in one beat, so that it fits into an entry. */
 const BEAT_LEASES = 500;
+/** Answers about unknown leases between two looks at the clock, to each peer. Further ones are asked for again by its beats. */
+const MOST_GONE: number = 2 * BEAT_LEASES;
 /** Bytes that entries take in Redis beside their own. */
 const OVERHEAD = 2;
 const SPARE_BYTES: number = 4 * 1024 * 1024;
@@ -105,6 +107,8 @@ const beatSchema = z.array(z.tuple([z.string().check(z.regex(/^[0-9a-f]{32}$/)),
 export function createLeaseTable({ link, streamTo, downMs }: LeaseTableOptions): LeaseTable {
   const leases = new Map<string, OpenLease>();
   const peers = new Map<string, Peer>();
+  /** Answers about unknown leases since the last look. */
+  const gone = new Map<string, number>();
   let lookedAt = performance.now();
 
   const write = (peer: string, entry: LinkEntry): void => link()?.write(streamTo(peer), entry);
@@ -114,6 +118,12 @@ export function createLeaseTable({ link, streamTo, downMs }: LeaseTableOptions):
     kind: EntryKind,
     bytes = NO_BYTES,
   ): void => write(peer, { client, lease: id, kind, number: 0, bytes });
+  const tellGone = (peer: string, lease: { client: string; id: string }): void => {
+    const told = gone.get(peer) ?? 0;
+    if (told >= MOST_GONE) return;
+    gone.set(peer, told + 1);
+    tell(peer, lease, ENTRY_KIND.gone);
+  };
   const join = (name: string, lease: OpenLease): void => {
     const now = performance.now();
     const { leaseMs } = lease;
@@ -155,13 +165,14 @@ export function createLeaseTable({ link, streamTo, downMs }: LeaseTableOptions):
     for (const [id, sent, arrived, consumed] of rows) {
       const lease = leases.get(id);
       if (lease?.peer === peer) lease.end.compare({ sent, arrived, consumed });
-      else tell(peer, { client, id }, ENTRY_KIND.gone);
+      else tellGone(peer, { client, id });
     }
   };
   const look = (): void => {
     const now = performance.now();
     const stoodMs = now - lookedAt;
     lookedAt = now;
+    gone.clear();
     const connection = link();
     const isUp = connection?.isUp === true;
     for (const [name, peer] of [...peers]) {
@@ -218,7 +229,7 @@ export function createLeaseTable({ link, streamTo, downMs }: LeaseTableOptions):
       const lease = leases.get(entry.lease);
       if (lease !== undefined && lease.peer === undefined && entry.kind === ENTRY_KIND.taken) join(peer, lease);
       if (lease === undefined || lease.peer !== peer) {
-        if (entry.kind !== ENTRY_KIND.gone) tell(peer, { client: entry.client, id: entry.lease }, ENTRY_KIND.gone);
+        if (entry.kind !== ENTRY_KIND.gone) tellGone(peer, { client: entry.client, id: entry.lease });
         return;
       }
       if (entry.kind === ENTRY_KIND.gone) return lost(lease, 'it does not know the sandbox');
