@@ -30,12 +30,10 @@ export async function examineFleet(place: FleetPlace, signal: AbortSignal): Prom
       const info = readInfo(await redis.info());
       const way = protocol === 'rediss:' ? 'TLS' : 'no TLS';
       const found = `Redis ${info.get('redis_version')} at ${host} · ${way}`;
-      const checks = [
-        { id: 'fleet', ok: true, needed: true, found },
-        memoryCheck(info),
-        await rightsCheck(redis, worker),
-      ];
-      return worker === undefined ? [...checks, await workersCheck(redis)] : checks;
+      const rights = await rightsCheck(redis, worker);
+      const checks = [{ id: 'fleet', ok: true, needed: true, found }, memoryCheck(info), rights];
+      const maySeeWorkers = worker === undefined && (rights.ok || !rights.needed);
+      return maySeeWorkers ? [...checks, await workersCheck(redis)] : checks;
     });
   } catch (error) {
     signal.throwIfAborted();

@@ -1,6 +1,8 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
-const REFUSED = /^(?:NOAUTH|WRONGPASS|NOPERM|ERR AUTH|ERR Client sent AUTH)/;
+/** Redis before 7.2 has no code for a command within a script that its user may not use. */
+const REFUSED =
+  /^(?:NOAUTH|WRONGPASS|NOPERM|ERR AUTH|ERR Client sent AUTH|ERR The user executing the script can't run this command)/;
 /** Errors of commands that have no connection. */
 const CUT =
   /^(?:Reached the max retries per request limit|Command aborted due to connection close|Connection is closed|Stream isn't writeable)/;
