@@ -47,7 +47,7 @@ async function fill({ db }: Database): Promise<void> {
 
 /** Claims a second, each with the end of the job. */
 function claimed(id: string, database: Database): Subject {
-  const rows = jobRows(database, WAITING, Date.now);
+  const rows = jobRows(database, { maxWaiting: WAITING, now: Date.now });
   return {
     id,
     sample: () =>

@@ -90,6 +90,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/library/random-edits.test.ts',
   // Hundreds of rounds, on two databases.
   'test/registry/races.test.ts',
+  'test/queue/replicas.test.ts',
   'test/server/{archive-process,fleet,hostile-memory,lost-disk,postgres-restart}.test.ts',
   'test/skills/match/needed-words.test.ts',
   // The console in a browser, which needs seconds for each page.

@@ -133,6 +133,8 @@ export interface JobStreamOptions {
    * should not be started again after that.
    */
   beforeChange?: ((tool: string) => Promise<void>) | undefined;
+  /** Whether calls of tools and of the model may begin now. Others are refused with `tool.job-over`. @default they may */
+  mayCall?: (() => boolean) | undefined;
 }
 
 /** Accepts jobs, runs them in sandboxes, and gives each job exactly one result. */

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Selectable } from 'kysely';
 import type { JobResult } from '../contracts/jobs/result.ts';
 import type { JobRow } from '../registry/database/tables.ts';
@@ -22,8 +23,12 @@ export interface JobEnds {
   wait(id: string, ms: number, signal: AbortSignal): Promise<JobRowAtEnd | Selectable<JobRow> | undefined>;
 }
 
-/** Creates the ends of the jobs of one queue. */
-export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
+/**
+ * Creates the ends of the jobs of one queue.
+ *
+ * @param options `pollMs` is the pause between two looks for the ends that other processes record; none without it
+ */
+export function jobEnds(rows: JobRows, log: JobLog, { pollMs }: { pollMs?: number | undefined } = {}): JobEnds {
   const ends = new EventEmitter().setMaxListeners(0);
   const inTurn = createTurns();
 
@@ -44,6 +49,18 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
       }
     });
 
+  const isOver = async (id: string): Promise<boolean> => {
+    const state = (await rows.summary(id))?.state;
+    return state === undefined || state === 'finished';
+  };
+  const endedElsewhere = async (id: string, everyMs: number, signal: AbortSignal): Promise<[]> => {
+    while (!signal.aborted) {
+      await pause(everyMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted && (await persistently(() => isOver(id)))) break;
+    }
+    return [];
+  };
+
   return {
     seal,
     isSealed,
@@ -61,10 +78,10 @@ export function jobEnds(rows: JobRows, log: JobLog): JobEnds {
       const over = AbortSignal.any([AbortSignal.timeout(ms), signal, left.signal]);
       try {
         // Listen first: an end during the query is not missed.
-        const ended = once(ends, id, { signal: over }).catch(() => []);
+        const told = once(ends, id, { signal: over }).catch(() => []);
+        const ended = pollMs === undefined ? told : Promise.race([told, endedElsewhere(id, pollMs, over)]);
         // A row with its bodies is not held for the time of the job.
-        const state = (await rows.summary(id))?.state;
-        const [row] = state === undefined || state === 'finished' ? [] : ((await ended) as [JobRowAtEnd?]);
+        const [row] = (await isOver(id)) ? [] : ((await ended) as [JobRowAtEnd?]);
         return row ?? (await rows.get(id));
       } finally {
         left.abort();

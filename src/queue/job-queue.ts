@@ -5,6 +5,7 @@ import type { JobRow } from '../registry/database/tables.ts';
 import { acceptJobs, type JobAcceptance, type JobAcceptanceOptions } from './accept-jobs.ts';
 import { jobEnds, type JobEnds } from './job-ends.ts';
 import { jobRuns, type JobRunsOptions } from './job-runs.ts';
+import type { Replica } from './replica.ts';
 import { jobRows, type JobRows } from './rows/job-rows.ts';
 import { sweepJobs } from './sweep-jobs.ts';
 
@@ -23,7 +24,12 @@ export interface JobQueueOptions extends JobAcceptanceOptions, JobRunsOptions {
   keepDays: number;
   /** @default Date.now */
   now?: () => number;
+  /** This process, if it shares the database. @default it has the database alone */
+  replica?: Replica | undefined;
 }
+
+/** Pause between two looks at what other processes have done. */
+export const POLL_MS = 500;
 
 /** Jobs of many users, kept in a database: accepted once, run once, with exactly one result. */
 export interface JobQueue extends Pick<JobAcceptance, 'submit' | 'rerun'>, Pick<JobEnds, 'wait'>, AsyncDisposable {
@@ -42,11 +48,11 @@ export interface JobQueue extends Pick<JobAcceptance, 'submit' | 'rerun'>, Pick<
 
 /** Opens the queue: jobs of a dead process begin again where they may, and waiting ones go on. */
 export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> {
-  const { database, files, log, dispatch, logger, now = Date.now } = options;
-  const rows = jobRows(database, options.maxWaiting, now);
+  const { database, files, log, dispatch, logger, replica, now = Date.now } = options;
+  const rows = jobRows(database, { maxWaiting: options.maxWaiting, now, owner: replica?.id });
   const acceptance = acceptJobs(rows, options);
-  const ends = jobEnds(rows, log);
-  const runs = jobRuns(rows, ends, options);
+  const ends = jobEnds(rows, log, { pollMs: replica === undefined ? undefined : POLL_MS });
+  const runs = jobRuns(rows, ends, { ...options, mayCall: replica?.mayCall });
   const sweep = (): Promise<void> =>
     sweepJobs(rows, files, { before: now() - options.keepDays * DAY_MS, accepting: acceptance.accepting });
   let closed: Promise<void> | undefined;
@@ -68,7 +74,8 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       // In its row first: a process that takes the job up must not run it.
       if (!(await rows.cancelRunning(id, reason))) return false;
       dispatch.cancel(id, reason);
-      if ((await rows.summary(id))?.state !== 'running') runs.forget(id);
+      const row = await rows.summary(id);
+      if (row?.state !== 'running' || row.owner !== (replica?.id ?? null)) runs.forget(id);
       return true;
     },
     async complete({ id, state }) {
@@ -89,13 +96,24 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
         const timer = setTimeout(() => runs.cancelAll('the service ends'), drainMs);
         await dispatch.stop();
         clearTimeout(timer);
+        clearInterval(following);
+        await replica?.leave();
       };
       return (closed ??= close());
     },
     [Symbol.asyncDispose]: () => queue.close(),
   };
 
-  await runs.takeUpAbandoned();
+  const quietly = (work: () => Promise<void>): void =>
+    void work().catch((err: unknown) =>
+      logger.warn({ reason: String(err) }, 'the jobs of other processes were not seen'),
+    );
+  if (replica === undefined) await runs.takeUpAbandoned();
+  replica?.follow((isSettled) => {
+    if (isSettled) quietly(() => runs.takeUpAbandoned());
+  });
+  const following =
+    replica === undefined ? undefined : setInterval(() => quietly(() => runs.followRows()), POLL_MS).unref();
   await sweep();
   const sweeping = setInterval(
     () => void sweep().catch((err: unknown) => logger.warn({ reason: String(err) }, 'old jobs could not be removed')),

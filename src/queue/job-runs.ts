@@ -14,18 +14,24 @@ import type { JobLog } from './seams/job-log.ts';
 /** Most attempts of a job whose host dies, with those whose sandbox is lost. */
 const MOST_ATTEMPTS = 3;
 
+const TAKEN = 'another process has taken the job up';
+
 /** Parts that run jobs. */
 export interface JobRunsOptions {
   files: JobFiles;
   log: JobLog;
   start: StartJob;
+  /** Whether calls of tools and of the model may begin. @default they may */
+  mayCall?: (() => boolean) | undefined;
   logger: Logger;
 }
 
 /** The jobs that run in this process. */
 export interface JobRuns extends JobWork {
-  /** Lets the jobs of a dead process wait again, or ends them as lost. Call it before the first claim. */
+  /** Lets the jobs of dead processes wait again, or ends them as lost. A process that has the database alone calls it before its first claim. */
   takeUpAbandoned(): Promise<void>;
+  /** Cancels the jobs of this process that others have canceled or taken up. */
+  followRows(): Promise<void>;
   /** Forgets the cancellation of a job that no longer runs. */
   forget(id: string): void;
   /** No further job is claimed. */
@@ -36,7 +42,7 @@ export interface JobRuns extends JobWork {
 
 /** Creates the runs of one queue. */
 export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): JobRuns {
-  const { files, log, logger } = options;
+  const { files, log, logger, mayCall } = options;
   const running = new Map<string, AbortController>();
   /** Cancellations of jobs that are claimed, and do not run yet. */
   const early = new Map<string, string>();
@@ -49,7 +55,7 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
     let isUnsure = false;
     return await persistently(async () => {
       if (isStopped) return undefined;
-      const [lost] = isUnsure ? (await rows.abandoned()).filter(({ id }) => !running.has(id)) : [];
+      const [lost] = isUnsure ? (await rows.own()).filter(({ id }) => !running.has(id)) : [];
       isUnsure = true;
       return lost ?? (await rows.claim());
     });
@@ -66,6 +72,8 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
   const run = async (row: Selectable<JobRow>): Promise<void> => {
     const { id, user_id: userId, attempt } = row;
     const cancellation = new AbortController();
+    // Its earlier attempt may still end here, after another process let it wait again.
+    running.get(id)?.abort(TAKEN);
     running.set(id, cancellation);
     if (early.has(id)) cancellation.abort(early.get(id));
     early.delete(id);
@@ -73,7 +81,7 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
     try {
       const request = JSON.parse(row.request) as StoredRequest;
       const job = { id, userId, attempt, request };
-      const ended = await runQueuedJob(job, { files, log, start, rows: lasting, signal });
+      const ended = await runQueuedJob(job, { files, log, start, rows: lasting, mayCall, signal });
       await ends.record({ id, attempt: ended.attempt }, ended);
     } catch (error) {
       logger.error({ reason: String(error), jobId: id }, 'a job could not be run to its end');
@@ -84,7 +92,7 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
           logger.error({ reason: String(err), jobId: id }, 'the end of a job could not be recorded'),
         );
     } finally {
-      running.delete(id);
+      if (running.get(id) === cancellation) running.delete(id);
     }
   };
 
@@ -113,6 +121,15 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
         );
         if (end === undefined) await rows.requeue(row);
         else await ends.record(row, end);
+      }
+    },
+    async followRows() {
+      const before = [...running];
+      const wishes = new Map((await rows.ownWishes()).map((row) => [row.id, row.cancel_reason]));
+      for (const [id, cancellation] of before) {
+        const reason = wishes.has(id) ? wishes.get(id) : TAKEN;
+        // It may have ended meanwhile.
+        if (typeof reason === 'string' && running.get(id) === cancellation) cancellation.abort(reason);
       }
     },
     stop: () => void (isStopped = true),

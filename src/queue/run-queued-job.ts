@@ -28,7 +28,7 @@ export type StartJob = (
   job: OrchestratorJob,
   userId: number,
   view: JobView,
-  options: Pick<JobStreamOptions, 'attempt' | 'beforeChange'>,
+  options: Pick<JobStreamOptions, 'attempt' | 'beforeChange' | 'mayCall'>,
 ) => JobStream | Promise<JobStream>;
 
 /** A stored job, and the number of its attempt. */
@@ -55,6 +55,7 @@ export interface QueuedRunOptions {
   start: StartJob;
   /** The row of the job. */
   rows: Pick<JobRows, 'restart' | 'change'>;
+  mayCall: (() => boolean) | undefined;
   signal: AbortSignal;
 }
 
@@ -66,7 +67,7 @@ const RESTARTED = 'the service ended while the job ran';
  */
 export async function runQueuedJob(
   { id, userId, attempt: first, request }: QueuedAttempt,
-  { files, log, start, rows, signal }: QueuedRunOptions,
+  { files, log, start, rows, mayCall, signal }: QueuedRunOptions,
 ): Promise<QueuedEnd> {
   const events = writeEvents(log, id);
   let attempt = first;
@@ -86,6 +87,7 @@ export async function runQueuedJob(
       const job = await start({ ...orchestratorJob(id, request, files), signal }, userId, viewOf(request), {
         attempt: first,
         beforeChange,
+        mayCall,
       });
       for await (const event of job) {
         if (event.type === 'finished' || event.type === 'faulted') continue;

@@ -10,7 +10,8 @@ import { syncPackageSkills } from '../registry/skills/sync-package-skills.ts';
 import type { NetworkSettings } from '../jobs/network/network-settings.ts';
 import { checkNetwork } from './check-network.ts';
 import { openUserSkills, type UserSkills } from './user-skills.ts';
-import { openJobQueue, type JobQueueOptions } from '../queue/job-queue.ts';
+import { openJobQueue, type JobQueueOptions, POLL_MS } from '../queue/job-queue.ts';
+import { joinReplicas } from '../queue/replica.ts';
 import type { StartJob } from '../queue/run-queued-job.ts';
 import { folderFiles } from '../queue/seams/folder-files.ts';
 import { folderLog } from '../queue/seams/folder-log.ts';
@@ -32,6 +33,8 @@ export interface ServiceOptions
   host: string;
   /** 0 for a free port. */
   port: number;
+  /** Where other processes with the same database reach this one. @default it has the database alone */
+  replicaUrl?: string | undefined;
   /** The network of the orchestrator; undefined without one. */
   network?: NetworkSettings | undefined;
   /** Starts a job of the orchestrator, with the skills of its user or of its team. */
@@ -59,7 +62,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const jobs = join(folder, 'jobs');
   makeFolders(jobs, 0o700);
   await using opened = new AsyncDisposableStack();
-  const database = opened.use(await openDatabase({ folder, url: options.databaseUrl }));
+  const { databaseUrl: url, replicaUrl } = options;
+  const isShared = replicaUrl !== undefined;
+  const database = opened.use(await openDatabase({ folder, url, isShared }));
   const adminToken = await createFirstAdmin(database.db, folder, now());
   await syncPackageSkills(database.db, now());
   const userSkills = opened.use(openUserSkills(database, folder));
@@ -81,8 +86,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const files = folderFiles(jobs);
   const log = folderLog(files);
   const incoming = incomingFiles(await emptyFolder(join(folder, 'incoming')));
+  const replica = isShared ? await joinReplicas(database, replicaUrl) : undefined;
+  const dispatch = localDispatch(isShared ? { pollMs: POLL_MS } : {});
   const queue = opened.use(
-    await openJobQueue({ ...options, start, resolve, database, files, log, dispatch: localDispatch(), now }),
+    await openJobQueue({ ...options, start, resolve, database, files, log, dispatch, replica, now }),
   );
   const ending = new AbortController();
   const server = await createServer({ ...options, database, queue, files, log, incoming, now, ending: ending.signal });

@@ -23,7 +23,7 @@ describeDatabases('claims of jobs', (make) => {
 
   it('that are made at once take each job once', { timeout: 300_000 }, async () => {
     await using database = await make().open();
-    const rows = jobRows(database, 1, Date.now);
+    const rows = jobRows(database, { maxWaiting: 1, now: Date.now });
     const count = AT_ONCE * ROUNDS;
     await fill(
       database,
@@ -43,7 +43,7 @@ describeDatabases('claims of jobs', (make) => {
 
   it('take the user with the fewest running jobs, and of equal users the one whose job waits longest', async () => {
     await using database = await make().open();
-    const rows = jobRows(database, 1, Date.now);
+    const rows = jobRows(database, { maxWaiting: 1, now: Date.now });
     await fill(database, [7, 7, 7, 7, 3, 3, 9]);
     const order: number[] = [];
     for (let row = await rows.claim(); row !== undefined; row = await rows.claim()) order.push(row.user_id);

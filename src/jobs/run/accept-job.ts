@@ -26,7 +26,7 @@ import { type OpenNetwork, openJobNetwork } from '../network/open-job-network.ts
 import { DEFAULT_ISOLATION } from '../supply/sandbox-places.ts';
 import { repeatLost } from './repeat-lost.ts';
 import { runJob, type RunJobOptions } from './run-job.ts';
-import { type BeforeChange, createCallTally, type CallTally } from '../../tools/calls/call-tally.ts';
+import { type CallGuard, createCallTally, type CallTally } from '../../tools/calls/call-tally.ts';
 import type { SuppliedSandbox } from '../supply/sandbox-supply.ts';
 
 /** Options of one attempt of a job. */
@@ -35,7 +35,7 @@ interface AttemptOptions extends Pick<RunJobOptions, 'attempt' | 'signal' | 'emi
   queue: JobQueue;
   /** @default the runs of the job's own program */
   runs: SandboxRuns | undefined;
-  beforeChange: BeforeChange | undefined;
+  guard: CallGuard;
 }
 
 /** Options of the run in one sandbox. */
@@ -52,13 +52,11 @@ const CANCELED_EARLY = new Error('The job was canceled before it was accepted.')
 const LOOKS = 5;
 
 /** Options of {@link acceptJob}. */
-export interface AcceptOptions {
+export interface AcceptOptions extends CallGuard {
   /** Where the job waits for its place. @default the queue of the host */
   queue?: JobQueue;
   /** Number of the first attempt; a resumed session is the next attempt of its job. @default 1 */
   attempt?: number | undefined;
-  /** Called before the first call of a tool that may change something. */
-  beforeChange?: BeforeChange | undefined;
   /** The runs of the job's sandbox. @default the runs of its own program */
   runs?: SandboxRuns;
   /** The job's span, if it has begun already. @default a new span below the active span */
@@ -104,6 +102,7 @@ async function accept(
     queue = host.queue,
     runs,
     beforeChange,
+    mayCall,
     span,
   }: AcceptOptions & { span: TraceSpan },
 ): Promise<JobResult> {
@@ -126,7 +125,16 @@ async function accept(
     const record = recordJob(host, accepted, emit);
     try {
       const budget = createModelBudget(job.request.budget);
-      const result = await runAttempt(host, job, { queue, attempt, signal, emit, budget, runs, beforeChange, span });
+      const result = await runAttempt(host, job, {
+        queue,
+        attempt,
+        signal,
+        emit,
+        budget,
+        runs,
+        span,
+        guard: { beforeChange, mayCall },
+      });
       return record.finished(withReasons(result, reasons));
     } catch (error) {
       record.failed(error);
@@ -235,7 +243,7 @@ async function runAttempt(host: JobHost, job: PreparedJob, options: AttemptOptio
     const { next, complete } = await decideJob(host, job, options);
     if ('ended' in next) return complete(next.ended);
     span.set(preparedAttributes(next.job));
-    const tally = createCallTally(options.beforeChange);
+    const tally = createCallTally(options.guard);
     // The runs of a session cannot begin anew. Attempts of a dead process count.
     const most = options.runs === undefined ? Math.max(1, host.settings.attempts - attempt + 1) : 1;
     const once = async (tried: PreparedJob, number: number): Promise<JobResult> => {

@@ -12,6 +12,7 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { Database } from '../../registry/database/database.ts';
 import type { JobRow, Tables } from '../../registry/database/tables.ts';
+import { livingReplicas } from './replica-rows.ts';
 import { shownWords } from './search-words.ts';
 import type { StoredRequest } from '../request/job-request.ts';
 
@@ -32,7 +33,7 @@ export type JobSummaryRow = Omit<Selectable<JobRow>, 'request' | 'result' | 'cha
 /** The columns of {@link JobSummaryRow}. */
 export const SUMMARY_COLUMNS: readonly (keyof JobSummaryRow)[] = [
   ...(['seq', 'id', 'user_id', 'kind', 'state', 'outcome', 'error_code', 'label', 'attempt'] as const),
-  ...(['rerun_of', 'created_at', 'started_at', 'finished_at', 'idempotency_key', 'request_hash'] as const),
+  ...(['rerun_of', 'created_at', 'started_at', 'finished_at', 'idempotency_key', 'request_hash', 'owner'] as const),
 ];
 
 /** A row without the request. */
@@ -66,8 +67,12 @@ export interface JobRows {
   requeue(attempt: Attempt): Promise<void>;
   /** Notes that a running job is to end; false if it does not run. */
   cancelRunning(id: string, reason: string): Promise<boolean>;
-  /** Jobs that a dead process ran. */
+  /** Jobs that no living process runs. */
   abandoned(): Promise<Selectable<JobRow>[]>;
+  /** Running jobs of this process, as far as the rows say. */
+  own(): Promise<Selectable<JobRow>[]>;
+  /** The same without the bodies, but with the wish to cancel. */
+  ownWishes(): Promise<Pick<JobRow, 'id' | 'cancel_reason'>[]>;
   get(id: string): Promise<Selectable<JobRow> | undefined>;
   /** The same without the bodies. */
   summary(id: string): Promise<JobSummaryRow | undefined>;
@@ -79,8 +84,19 @@ export interface JobRows {
   known(ids: readonly string[]): Promise<Set<string>>;
 }
 
-/** @param maxWaiting most waiting jobs of all users */
-export function jobRows({ db, system, storedWords }: Database, maxWaiting: number, now: () => number): JobRows {
+/** Options of {@link jobRows}. */
+export interface JobRowsOptions {
+  /** Most waiting jobs of all users. */
+  maxWaiting: number;
+  now: () => number;
+  /** The replica of this process; undefined if it has the database alone. */
+  owner?: string | undefined;
+}
+
+/** The rows of jobs in a database. */
+export function jobRows({ db, system, storedWords }: Database, { maxWaiting, now, owner }: JobRowsOptions): JobRows {
+  const running = db.selectFrom('jobs').where('state', '=', 'running');
+  const own = owner === undefined ? running : running.where('owner', '=', owner);
   const get: JobRows['get'] = (id) => db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirst();
 
   const withKey: JobRows['withKey'] = async (userId, key, requestHash) => {
@@ -158,7 +174,7 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
       throw new SkillcellError('quota.exceeded', `Cannot accept the job: ${maxWaiting} jobs wait already.`);
     },
     async claim() {
-      const { rows } = await claimStatement(system, now()).execute(db);
+      const { rows } = await claimStatement(system, { time: now(), owner }).execute(db);
       return rows[0];
     },
     async finish(attempt, result, errorCode) {
@@ -200,7 +216,16 @@ export function jobRows({ db, system, storedWords }: Database, maxWaiting: numbe
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    abandoned: () => db.selectFrom('jobs').selectAll().where('state', '=', 'running').execute(),
+    async abandoned() {
+      if (owner === undefined) return await running.selectAll().execute();
+      const living = livingReplicas(db).select('id');
+      return await running
+        .where((is) => is.or([is('owner', 'is', null), is('owner', 'not in', living)]))
+        .selectAll()
+        .execute();
+    },
+    own: () => own.selectAll().execute(),
+    ownWishes: () => own.select(['id', 'cancel_reason']).execute(),
     async remove(id) {
       return (await removed((jobs) => jobs.where('id', '=', id))).length > 0;
     },
@@ -276,7 +301,10 @@ const IN_POSTGRES: ClaimParts = {
  * Sets the next job to running. Each user with waiting jobs is found by one step in the index, so that the time grows with the users and not with
  * the jobs.
  */
-function claimStatement(system: Database['system'], time: number): RawBuilder<Selectable<JobRow>> {
+function claimStatement(
+  system: Database['system'],
+  { time, owner }: { time: number; owner: string | undefined },
+): RawBuilder<Selectable<JobRow>> {
   const { oldest, next } = system === 'sqlite' ? IN_SQLITE : IN_POSTGRES;
   return sql<Selectable<JobRow>>`
     with recursive ${oldest},
@@ -285,7 +313,7 @@ function claimStatement(system: Database['system'], time: number): RawBuilder<Se
       select oldest.user_id, oldest.seq from oldest left join running on running.user_id = oldest.user_id
       order by coalesce(running.jobs, 0), oldest.seq
     )
-    update jobs set state = 'running', started_at = ${time}, attempt = attempt + 1
+    update jobs set state = 'running', started_at = ${time}, attempt = attempt + 1, owner = ${owner ?? null}
     where id = (${next}) and state = 'waiting'
     returning *`;
 }

@@ -1,7 +1,11 @@
 import type { JobDispatch, JobWork } from './job-dispatch.ts';
 
-/** Dispatch within one process. */
-export function localDispatch(): JobDispatch {
+/**
+ * Dispatch within one process.
+ *
+ * @param pollMs pause between two looks for jobs that other processes have accepted; none without it
+ */
+export function localDispatch({ pollMs }: { pollMs?: number } = {}): JobDispatch {
   const running = new Set<Promise<void>>();
   let work: JobWork | undefined;
   let places = 0;
@@ -10,6 +14,7 @@ export function localDispatch(): JobDispatch {
   let isAsked = false;
   let claiming: Promise<void> = Promise.resolve();
   let isClaiming = false;
+  let polling: NodeJS.Timeout | undefined;
 
   const canClaim = (): boolean => isAsked && !isStopped && running.size < places;
   /** Claims jobs one after the other while there are places. */
@@ -40,10 +45,12 @@ export function localDispatch(): JobDispatch {
     cancel: (id, reason) => work?.cancel(id, reason),
     run(given, concurrency) {
       [work, places] = [given, concurrency];
+      if (pollMs !== undefined) polling = setInterval(pump, pollMs).unref();
       pump();
     },
     async stop() {
       isStopped = true;
+      clearInterval(polling);
       await claiming;
       await Promise.all(running);
     },

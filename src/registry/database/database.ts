@@ -2,7 +2,7 @@ import type { Expression, Kysely, RawBuilder, SqlBool } from 'kysely';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { Tables } from './tables.ts';
 
-/** The open database of a service. No other process has it open at the same time. */
+/** The open database of a service. No other process has it open at the same time, unless all of them share it. */
 export interface Database extends AsyncDisposable {
   readonly db: Kysely<Tables>;
   /** For the few statements that only one of them has. */

@@ -48,11 +48,22 @@ function migrationsFor(definitions: Definitions): Record<string, Migration> {
   return {
     '0001-first': { up: (db: Kysely<Tables>) => createTables(db, definitions) },
     '0002-restarts': { up: addRestarts },
+    '0003-replicas': { up: (db: Kysely<Tables>) => addReplicas(db, definitions) },
   };
 }
 
 async function addRestarts({ schema }: Kysely<Tables>): Promise<void> {
   for (const name of ['changed_by', 'cancel_reason']) await schema.alterTable('jobs').addColumn(name, 'text').execute();
+}
+
+async function addReplicas({ schema }: Kysely<Tables>, { time }: Definitions): Promise<void> {
+  await schema
+    .createTable('replicas')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('url', 'text', (column) => column.notNull())
+    .addColumn('seen_at', time, (column) => column.notNull())
+    .execute();
+  await schema.alterTable('jobs').addColumn('owner', 'text').execute();
 }
 
 async function createTables(db: Kysely<Tables>, { serial, time, bytes, words }: Definitions): Promise<void> {

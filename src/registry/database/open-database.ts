@@ -6,6 +6,8 @@ export interface DatabasePlace {
   folder: string;
   /** Address of a PostgreSQL database. Without it, SQLite is used. */
   url?: string | undefined;
+  /** Whether other processes that say so too may have it open. For PostgreSQL. @default false */
+  isShared?: boolean | undefined;
 }
 
 /**
@@ -13,7 +15,7 @@ export interface DatabasePlace {
  *
  * @throws SkillcellError `database.unavailable`, `database.in-use`, `database.newer`
  */
-export async function openDatabase({ folder, url }: DatabasePlace): Promise<Database> {
+export async function openDatabase({ folder, url, isShared = false }: DatabasePlace): Promise<Database> {
   if (url === undefined) return await (await import('./open-sqlite.ts')).openSqlite(folder);
-  return await (await import('./open-postgres.ts')).openPostgres(url);
+  return await (await import('./open-postgres.ts')).openPostgres(url, { isShared });
 }

@@ -29,8 +29,8 @@ const DEFINITIONS: Definitions = {
  *
  * @throws SkillcellError `database.unavailable`, `database.in-use`, `database.newer`
  */
-export async function openPostgres(url: string): Promise<Database> {
-  const lock = createLock(url);
+export async function openPostgres(url: string, { isShared }: { isShared: boolean }): Promise<Database> {
+  const lock = createLock(url, isShared);
   await lock.take();
   const pool = new pg.Pool({
     connectionString: url,
@@ -75,7 +75,7 @@ const typeParser: typeof pg.types.getTypeParser = (id, format) =>
   // Counts and times fit into a number.
   id === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(id, format);
 
-/** The lock of one process, which lives as long as its connection. */
+/** The lock of one process, or of all that share it, which lives as long as its connection. */
 interface DatabaseLock {
   /** @throws SkillcellError `database.in-use`, `database.unavailable` */
   take(): Promise<void>;
@@ -84,7 +84,8 @@ interface DatabaseLock {
 }
 
 /** The lock is asked for again after the server was away. Until then, no query is made: another process may have it. */
-function createLock(url: string): DatabaseLock {
+function createLock(url: string, isShared: boolean): DatabaseLock {
+  const lockFunction = isShared ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
   let holder: pg.Client | undefined;
   let isClosed = false;
   const take = async (): Promise<void> => {
@@ -98,9 +99,8 @@ function createLock(url: string): DatabaseLock {
     client.on('end', lost);
     try {
       await client.connect();
-      const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1::bigint) as taken', [
-        LOCK_KEY,
-      ]);
+      const query = `select ${lockFunction}($1::bigint) as taken`;
+      const { rows } = await client.query<{ taken: boolean }>(query, [LOCK_KEY]);
       if (rows[0]?.taken !== true)
         throw new SkillcellError('database.in-use', 'Cannot open the database: another process serves it.');
     } catch (error) {

@@ -90,6 +90,8 @@ export interface JobRow {
   changed_by: string | null;
   /** Why a user has canceled the running job. */
   cancel_reason: string | null;
+  /** The replica that runs the job, or did last; null for a service without replicas. */
+  owner: string | null;
   rerun_of: string | null;
   idempotency_key: string | null;
   /** SHA-256 of the request, in hex: the same key with another request is refused. */
@@ -103,6 +105,15 @@ export interface JobRow {
   result: string | null;
 }
 
+/** A replica of a service: one of several processes that share the database. */
+export interface ReplicaRow {
+  id: string;
+  /** Where the other replicas reach it. */
+  url: string;
+  /** When it was last seen, by the clock of the database. */
+  seen_at: number;
+}
+
 /** All tables. */
 export interface Tables {
   users: UserRow;
@@ -111,6 +122,7 @@ export interface Tables {
   kind_references: KindReferenceRow;
   skill_binaries: SkillBinaryRow;
   jobs: JobRow;
+  replicas: ReplicaRow;
   /** Words of jobs, for their search, by `seq` of the job. */
   job_words: { rowid: number; words: string };
 }

@@ -207,7 +207,8 @@ export function createBroker(options: BrokerOptions): Broker {
       // If the call is refused early, no code awaits the bytes.
       bytes.parts.catch(() => undefined);
       const ends = call.target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);
-      if (ends.aborted) return refusal('tool.job-over', 'the job is over');
+      if (ends.aborted || (call.target !== 'host' && !tally.mayCall()))
+        return refusal('tool.job-over', 'the job is over');
       tally.arrived += 1;
       if (tally.arrived > options.limits.calls) return refuseMore(`${options.limits.calls} calls`);
       if (call.id <= lastId) return refusal('tool.invalid-arguments', 'its id was used before');

@@ -7,23 +7,31 @@ export interface CallTally {
   toolsArrived: number;
   /** Counts the calls of each tool. */
   admit: AdmitCall;
+  /** Whether calls of tools and of the model may begin. */
+  mayCall(): boolean;
   /** The first tool that may have changed something. */
   readonly changedBy: string | undefined;
   /** Notes that a tool may change something. Undefined if the call need not wait. */
   change(tool: string): Promise<void> | undefined;
 }
 
-/** Called before the first call that may change something, which waits for it, and fails with it. */
-export type BeforeChange = (tool: string) => Promise<void>;
+/** What the host of a job has a say in. */
+export interface CallGuard {
+  /** Called before the first call that may change something, which waits for it, and fails with it. */
+  beforeChange?: ((tool: string) => Promise<void>) | undefined;
+  /** Whether calls of tools and of the model may begin. @default they may */
+  mayCall?: (() => boolean) | undefined;
+}
 
 /** Creates the tally of one job. */
-export function createCallTally(beforeChange?: BeforeChange): CallTally {
+export function createCallTally({ beforeChange, mayCall = () => true }: CallGuard = {}): CallTally {
   let changedBy: string | undefined;
   let noted: Promise<void> | undefined;
   return {
     arrived: 0,
     toolsArrived: 0,
     admit: countToolCalls(),
+    mayCall,
     get changedBy() {
       return changedBy;
     },

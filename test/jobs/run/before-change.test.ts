@@ -30,6 +30,17 @@ test('a call that may change something waits for the host once, and a call that 
   expect(heard).toEqual(['look', 'before note', 'note', 'note']);
 });
 
+test('no call begins while the host does not allow it', async (context) => {
+  requireLevel(context, 'namespace');
+  heard.length = 0;
+  const quiet = {
+    ...job,
+    code: job.code.replace("await callTool('look');", "await callTool('look').catch(() => undefined);"),
+  };
+  const { stdout } = await orchestrator.stream(quiet, { mayCall: () => false }).result;
+  expect([stdout.text, heard]).toEqual(['tool.job-over\ntool.job-over\n', []]);
+});
+
 test('no call changes anything if the host refuses', async (context) => {
   requireLevel(context, 'namespace');
   heard.length = 0;
