@@ -6,10 +6,12 @@ describeDatabases('a database of the version before', (make) => {
     const scene = make();
     const before = await scene.open();
     const { schema } = before.db;
-    for (const column of ['changed_by', 'cancel_reason']) await schema.alterTable('jobs').dropColumn(column).execute();
+    const columns = ['changed_by', 'cancel_reason', 'owner'];
+    for (const column of columns) await schema.alterTable('jobs').dropColumn(column).execute();
+    await schema.dropTable('replicas').execute();
     await before.db
       .deleteFrom('kysely_migration' as never)
-      .where('name' as never, '=', '0002-restarts' as never)
+      .where('name' as never, '<>', '0001-first' as never)
       .execute();
     await before.db
       .insertInto('jobs')
@@ -20,7 +22,7 @@ describeDatabases('a database of the version before', (make) => {
       .execute();
     await before.close();
     await using after = await scene.open();
-    const rows = await after.db.selectFrom('jobs').select(['id', 'changed_by', 'cancel_reason']).execute();
-    expect(rows).toEqual([{ id: 'old', changed_by: null, cancel_reason: null }]);
+    const rows = await after.db.selectFrom('jobs').select(['id', 'changed_by', 'cancel_reason', 'owner']).execute();
+    expect(rows).toEqual([{ id: 'old', changed_by: null, cancel_reason: null, owner: null }]);
   });
 });
