@@ -1,8 +1,6 @@
 /** Cases of the list of threats that cannot be tried yet, with the missing feature. */
 export const LATER_CASES: Record<string, string> = {
   E14: 'needs host tools with addresses',
-  F04: 'needs a queue that hands a job to another host',
-  F05: 'needs a queue that asks for an acknowledgement',
 };
 
 /** Cases in other tests, because they concern an engine, a host or a store more than a job. */
@@ -26,6 +24,8 @@ export const ELSEWHERE_CASES: Record<string, string> = {
   D15: 'test/jobs/run/hostile-entry.test.ts',
   D18: 'test/attacks/d-artifacts.test.ts',
   F01: 'test/chaos/cluster/cluster.test.ts',
+  F04: 'test/chaos/service/service-chaos.test.ts',
+  F05: 'test/chaos/service/service-chaos.test.ts',
   F07: 'test/durable/owner.test.ts',
   F08: 'test/chaos/cluster/cluster.test.ts',
   F09: 'test/jobs/run/lost-sandboxes.test.ts',
