@@ -194,12 +194,20 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   };
   /** Waits until there may be a stream to read. */
   const rest = async (): Promise<void> => {
-    await pingConnection(reader);
-    becomeUp(IDLE_MS);
     const late = new AbortController();
+    // Listen first: a lease that is opened meanwhile is not missed.
+    const woken = once(state, 'wake', { signal: AbortSignal.any([late.signal, closing.signal]) }).catch(
+      () => undefined,
+    );
     const timer = setTimeout(() => late.abort(), IDLE_MS).unref();
-    await once(state, 'wake', { signal: AbortSignal.any([late.signal, closing.signal]) }).catch(() => undefined);
-    clearTimeout(timer);
+    try {
+      await pingConnection(reader);
+      becomeUp(IDLE_MS);
+      await woken;
+    } finally {
+      clearTimeout(timer);
+      late.abort();
+    }
   };
   const endPings = keepChecked(redis, PING_MS);
 
