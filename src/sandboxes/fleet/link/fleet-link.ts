@@ -31,6 +31,8 @@ const STALL_MS: number = BLOCK_MS + 500;
 const PING_MS = 2_500;
 /** A stream expires so long after its last write. */
 const EXPIRE_MS = 3_600_000;
+/** Pause between two renewals of the expiry of a stream. */
+const RENEW_MS = 250;
 const LEAST_VERSION = 7;
 
 /** Options of {@link openFleetLink}. */
@@ -79,8 +81,8 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   let unsentBytes = 0;
   /** The last answer was too long, so the connection was cut here, and is no trouble of the way. */
   let isOverlong = false;
-  /** Streams whose expiry goes out with what is written in this tick. Redis may have been emptied before any write. */
-  const expiring = new Set<string>();
+  /** Streams whose expiry was renewed a moment ago, and whether they were written since. */
+  const renewed = new Map<string, boolean>();
   /** Emits `change` when a connection comes or fails. */
   const state = new EventEmitter().setMaxListeners(0);
   /** Connections and timers let the process end; this timer keeps it. */
@@ -125,6 +127,19 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
     [wasUp, upSince, trouble] = [true, now, undefined];
     state.emit('change');
     options.onUp();
+  };
+
+  /** Redis may have been emptied before any write, so the last of many writes renews as well. */
+  const renew = (stream: string): void => {
+    if (renewed.has(stream)) return void renewed.set(stream, true);
+    renewed.set(stream, false);
+    redis.pexpire(stream, EXPIRE_MS).catch(failed);
+    setTimeout(() => renewAgain(stream), RENEW_MS).unref();
+  };
+  const renewAgain = (stream: string): void => {
+    const isWritten = renewed.get(stream) === true;
+    renewed.delete(stream);
+    if (isWritten) renew(stream);
   };
 
   let answerBytes = 0;
@@ -242,16 +257,14 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
       unsentBytes += packed.length;
       const sent = redis.xadd(stream, '*', 'e', packed).catch(failed);
       void sent.then(() => (unsentBytes -= packed.length));
-      if (expiring.has(stream)) return;
-      expiring.add(stream);
-      setImmediate(() => expiring.delete(stream));
-      redis.pexpire(stream, EXPIRE_MS).catch(failed);
+      renew(stream);
     },
     hold(isHeld) {
       if (isHeld) holding.ref();
       else holding.unref();
     },
     async close() {
+      for (const stream of [...renewed.keys()]) renewAgain(stream);
       closing.abort();
       endPings();
       // What was written goes out first.
