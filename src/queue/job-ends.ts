@@ -12,7 +12,7 @@ import { createTurns } from './seams/turns.ts';
 /** The ends of jobs: each is recorded in its row first, then told to those who wait, then written to its log. */
 export interface JobEnds {
   /** Records the end of an attempt, and tells it. Only the first end of an attempt counts. */
-  record(attempt: Attempt, end: Omit<QueuedEnd, 'attempt'>): Promise<void>;
+  record(attempt: Attempt, end: QueuedEnd): Promise<void>;
   /** Tells an end that is recorded. */
   tell(id: string, result: JobResult): Promise<void>;
   /** Writes the last event of a job that has ended, once. */

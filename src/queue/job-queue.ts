@@ -14,7 +14,7 @@ const DAY_MS: number = 24 * 60 * 60 * 1_000;
 const SWEEP_MS: number = 60 * 60 * 1_000;
 
 /** Parts and limits of a queue. */
-export interface JobQueueOptions extends JobAcceptanceOptions, JobRunsOptions {
+export interface JobQueueOptions extends JobAcceptanceOptions, Omit<JobRunsOptions, 'mayCall'> {
   database: Database;
   /** Most running jobs. */
   concurrency: number;
@@ -35,7 +35,7 @@ export const POLL_MS = 500;
 export interface JobQueue extends Pick<JobAcceptance, 'submit' | 'rerun'>, Pick<JobEnds, 'wait'>, AsyncDisposable {
   rows: JobRows;
   /** Cancels a job. @returns false if it has ended already */
-  cancel(row: Pick<JobRow, 'id' | 'kind'>, reason: string): Promise<boolean>;
+  cancel(row: Pick<JobRow, 'id' | 'kind' | 'attempt'>, reason: string): Promise<boolean>;
   /** Adds the last event to the log of a finished job if a crash has prevented it. */
   complete(row: Pick<JobRow, 'id' | 'state'>): Promise<void>;
   /** Deletes a finished job with its files; false if it is not finished. */
@@ -65,8 +65,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     get isEnding() {
       return closed !== undefined;
     },
-    async cancel({ id, kind }, reason) {
-      const result = canceledResult({ jobId: id, kind, attempt: 1 }, reason);
+    async cancel({ id, kind, attempt }, reason) {
+      // A job that waits again has had attempts.
+      const result = canceledResult({ jobId: id, kind, attempt: Math.max(1, attempt) }, reason);
       if (await rows.cancelWaiting(id, result)) {
         await ends.tell(id, result);
         return true;

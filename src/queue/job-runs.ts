@@ -138,7 +138,7 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
 }
 
 /** The end of a job of a dead process; undefined if it may begin again. */
-function endOfAbandoned(row: Selectable<JobRow>): Omit<QueuedEnd, 'attempt'> | undefined {
+function endOfAbandoned(row: Selectable<JobRow>): QueuedEnd | undefined {
   const { id: jobId, kind, attempt, changed_by: changedBy, cancel_reason: canceled } = row;
   const accepted = { jobId, kind, attempt };
   if (canceled !== null) return { result: canceledResult(accepted, canceled), errorCode: null };

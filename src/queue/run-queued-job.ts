@@ -41,11 +41,15 @@ export interface QueuedAttempt {
 
 /** The end of a job. */
 export interface QueuedEnd {
-  /** Number of the last attempt: a job whose sandbox is lost begins another one. */
-  attempt: number;
   result: JobResult;
   /** Set if the job has no result of its own. */
   errorCode: ErrorCode | null;
+}
+
+/** The end of a job that has run. */
+export interface QueuedRunEnd extends QueuedEnd {
+  /** Number of the last attempt: a job whose sandbox is lost begins another one. */
+  attempt: number;
 }
 
 /** Options of {@link runQueuedJob}. */
@@ -68,7 +72,7 @@ const RESTARTED = 'the service ended while the job ran';
 export async function runQueuedJob(
   { id, userId, attempt: first, request }: QueuedAttempt,
   { files, log, start, rows, mayCall, signal }: QueuedRunOptions,
-): Promise<QueuedEnd> {
+): Promise<QueuedRunEnd> {
   const events = writeEvents(log, id);
   let attempt = first;
   let counted: Promise<unknown> = Promise.resolve();
@@ -103,7 +107,7 @@ export async function runQueuedJob(
       await Promise.all([output.close(), events.flush()]);
     }
   };
-  /** What the dead process has left is dropped. */
+  /** Artifacts and half an event of the dead process are removed. */
   const beginAnew = async (number: number): Promise<void> => {
     await rm(files.path(id, 'artifacts'), { recursive: true, force: true });
     // It removes a torn event.

@@ -235,8 +235,9 @@ async function skillsOfJob(
  */
 async function runAttempt(host: JobHost, job: PreparedJob, options: AttemptOptions): Promise<JobResult> {
   const { queue, attempt, signal, span } = options;
-  const accepted = { jobId: job.jobId, kind: job.kind, attempt };
-  const canceled = (): JobResult => jobResult({ accepted, job, ended: { outcome: 'canceled' } });
+  const { jobId, kind } = job;
+  const canceled = (number = attempt): JobResult =>
+    jobResult({ accepted: { jobId, kind, attempt: number }, job, ended: { outcome: 'canceled' } });
   const release = await unlessCanceled(signal, () => queue.enter(signal));
   if (release === undefined) return canceled();
   try {
@@ -251,7 +252,7 @@ async function runAttempt(host: JobHost, job: PreparedJob, options: AttemptOptio
       try {
         const take = () => unlessCanceled(signal, () => takeSandbox(host, tried, options));
         const taken = await inSpan(span.begin('start'), take, { ended: startEnding });
-        if (taken === undefined) return canceled();
+        if (taken === undefined) return canceled(number);
         return await runIn(taken, host, tried, { ...options, attempt: number, tally, network });
       } finally {
         await network?.close();

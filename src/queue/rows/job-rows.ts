@@ -259,7 +259,7 @@ export function jobRows({ db, system, storedWords }: Database, { maxWaiting, now
   }
 }
 
-/** Finds the oldest waiting job of each user, and takes the job of the first user in `ranked`. */
+/** Finds the oldest waiting job of each user, and takes that of the user with the fewest running jobs in `ranked`. */
 interface ClaimParts {
   oldest: RawBuilder<unknown>;
   next: RawBuilder<unknown>;
@@ -278,7 +278,7 @@ const IN_SQLITE: ClaimParts = {
       from users where user_id is not null
     )`,
   // One process writes.
-  next: sql`select id from jobs where seq = (select seq from ranked limit 1)`,
+  next: sql`select id from jobs where seq = (select seq from ranked order by running, seq limit 1)`,
 };
 
 /** A job that another connection claims or cancels at the same time is passed over. */
@@ -292,8 +292,8 @@ const IN_POSTGRES: ClaimParts = {
       ) as next
     )`,
   next: sql`
-    select job.id from ranked cross join lateral (
-      select id from jobs where state = 'waiting' and user_id = ranked.user_id order by seq limit 1 for update skip locked
+    select job.id from (select user_id from ranked order by running, seq) as next cross join lateral (
+      select id from jobs where state = 'waiting' and user_id = next.user_id order by seq limit 1 for update skip locked
     ) as job limit 1`,
 };
 
@@ -308,10 +308,10 @@ function claimStatement(
   const { oldest, next } = system === 'sqlite' ? IN_SQLITE : IN_POSTGRES;
   return sql<Selectable<JobRow>>`
     with recursive ${oldest},
-    running as (select user_id, count(*) as jobs from jobs where state = 'running' group by user_id),
+    busy as (select user_id, count(*) as jobs from jobs where state = 'running' group by user_id),
     ranked as (
-      select oldest.user_id, oldest.seq from oldest left join running on running.user_id = oldest.user_id
-      order by coalesce(running.jobs, 0), oldest.seq
+      select oldest.user_id, oldest.seq, coalesce(busy.jobs, 0) as running
+      from oldest left join busy on busy.user_id = oldest.user_id
     )
     update jobs set state = 'running', started_at = ${time}, attempt = attempt + 1, owner = ${owner ?? null}
     where id = (${next}) and state = 'waiting'

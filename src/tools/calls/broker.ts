@@ -161,6 +161,7 @@ export function createBroker(options: BrokerOptions): Broker {
     const measured = measureJson(call.args ?? null, { maxBytes: MODEL_REQUEST_BYTES });
     if ('fault' in measured)
       return refusal('tool.invalid-arguments', `the request is not acceptable: ${measured.fault}`);
+    if (!tally.mayCall()) return refusal('tool.job-over', 'the job is over');
     modelCallsLeft -= 1;
     return callModel({
       gateway,
@@ -207,8 +208,7 @@ export function createBroker(options: BrokerOptions): Broker {
       // If the call is refused early, no code awaits the bytes.
       bytes.parts.catch(() => undefined);
       const ends = call.target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);
-      if (ends.aborted || (call.target !== 'host' && !tally.mayCall()))
-        return refusal('tool.job-over', 'the job is over');
+      if (ends.aborted) return refusal('tool.job-over', 'the job is over');
       tally.arrived += 1;
       if (tally.arrived > options.limits.calls) return refuseMore(`${options.limits.calls} calls`);
       if (call.id <= lastId) return refusal('tool.invalid-arguments', 'its id was used before');
@@ -254,6 +254,7 @@ function toolSurroundings(options: BrokerOptions, tally: CallTally): ToolSurroun
     onToolFailure,
     gate: createLimiter({ room: RUNNING_CALLS, queue: WAITING_BYTES }),
     admit: options.admit ?? tally.admit,
+    mayCall: tally.mayCall,
     onEffect: (tool) => tally.change(tool),
     effects: options.repeats === true ? createEffectRecord() : undefined,
     approval: createApprovalGate({

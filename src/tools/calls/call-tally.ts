@@ -15,7 +15,7 @@ export interface CallTally {
   change(tool: string): Promise<void> | undefined;
 }
 
-/** What the host of a job has a say in. */
+/** Conditions that the host of a job sets for its calls. */
 export interface CallGuard {
   /** Called before the first call that may change something, which waits for it, and fails with it. */
   beforeChange?: ((tool: string) => Promise<void>) | undefined;

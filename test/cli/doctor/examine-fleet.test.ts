@@ -10,18 +10,13 @@ import {
   workerRights,
   workerUser,
 } from '../../../src/sandboxes/fleet/fleet-acl.ts';
-import { workerKey, WORKERS_KEY } from '../../../src/sandboxes/fleet/fleet-keys.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
+import { enrolWorker } from '../../fixtures/fleet/enrol-worker.ts';
 import { MISSING_REDIS, type RedisServer, startRedis } from '../../fixtures/fleet/redis.ts';
 import { writeFleetFile } from '../../fixtures/fleet/worker-command.ts';
 import { freePort } from '../../fixtures/free-port.ts';
 import { runMain } from '../../fixtures/run-main.ts';
 
-const ROW = JSON.stringify({
-  ...{ name: 'a', queue: 'default', isolation: 'namespace', build: '01234567', languages: ['bash'], slots: 4 },
-  ...{ running: 1, draining: false, since: 1, at: 1 },
-  limits: { memory: 'none', cpus: 'none', pids: 'none', workspace: 'none', inodes: 'none' },
-});
 const without = (rights: readonly AclRule[], command: string): AclRule[] =>
   rights.map(({ commands, keys }) => ({ commands: commands.filter((each) => each !== command), keys }));
 
@@ -46,7 +41,7 @@ describeWith('examineFleet()', MISSING_REDIS, () => {
     const memory = expect.stringMatching(/^ok fleet memory: \S+ used, at most 1\.00G · noeviction$/) as string;
     const rights = 'ok fleet rights: those of `fleet acl --client`';
     expect(await examine()).toEqual([fleet, memory, rights, 'MISSING fleet workers: no worker is in the fleet']);
-    await asAdmin((admin) => Promise.all([admin.sadd(WORKERS_KEY, 'a'), admin.set(workerKey('a'), ROW)]));
+    await enrolWorker(redis, 'a');
     const workers = 'ok fleet workers: 1 · 1 of 4 slots taken · 0 demands wait';
     expect(await examine()).toEqual([fleet, memory, rights, workers]);
   });

@@ -5,11 +5,17 @@ import { requireLevel } from '../../fixtures/levels.ts';
 import { toolList } from '../../fixtures/tool-list.ts';
 
 const heard: string[] = [];
+let isAllowed = true;
 const orchestrator = createOrchestrator({
   tools: toolList([
     ['look', { description: 'Reads.', effect: 'read', execute: async () => void heard.push('look') }],
+    ['ask', { description: 'Asks first.', approval: 'always', execute: async () => void heard.push('ask') }],
     ['note', { description: 'Writes.', execute: async () => void heard.push('note') }],
   ]),
+  approve: async () => {
+    isAllowed = false;
+    return { allow: true };
+  },
 });
 afterAll(() => orchestrator.close());
 
@@ -39,6 +45,14 @@ test('no call begins while the host does not allow it', async (context) => {
   };
   const { stdout } = await orchestrator.stream(quiet, { mayCall: () => false }).result;
   expect([stdout.text, heard]).toEqual(['tool.job-over\ntool.job-over\n', []]);
+});
+
+test('a call that waited for its approval does not begin when the host no longer allows it', async (context) => {
+  requireLevel(context, 'namespace');
+  heard.length = 0;
+  const asking = { ...job, code: job.code.replaceAll("'note'", "'ask'"), tools: ['look', 'ask'] };
+  const { stdout } = await orchestrator.stream(asking, { mayCall: () => isAllowed }).result;
+  expect([stdout.text, heard]).toEqual(['tool.job-over\ntool.job-over\n', ['look']]);
 });
 
 test('no call changes anything if the host refuses', async (context) => {

@@ -25,7 +25,7 @@ export async function runDoctor(context: CommandContext): Promise<number> {
   const isUsable = ofFleet.every(({ ok, needed }) => ok || !needed);
   // A worker's user may not ask for sandboxes.
   const asks = fleet !== undefined && isUsable && workerOfPlace(fleet) === undefined;
-  const candidates = asks ? await jobRunners(context) : cliRunners(io);
+  const candidates = asks ? await jobRunners(context, { fleet }) : cliRunners(io);
   const orchestrator = createOrchestrator({ runners: candidates });
   const release = interruption.onUrgent(() => orchestrator.close());
   // Side by side: each may have to wait for an engine that hangs.

@@ -132,6 +132,8 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   /** Redis may have been emptied before any write, so the last of many writes renews as well. */
   const renew = (stream: string): void => {
     if (renewed.has(stream)) return void renewed.set(stream, true);
+    // The first write after a cut renews.
+    if (redis.status !== 'ready') return;
     renewed.set(stream, false);
     redis.pexpire(stream, EXPIRE_MS).catch(failed);
     setTimeout(() => renewAgain(stream), RENEW_MS).unref();
@@ -264,8 +266,8 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
       else holding.unref();
     },
     async close() {
-      for (const stream of [...renewed.keys()]) renewAgain(stream);
       closing.abort();
+      for (const stream of [...renewed.keys()]) renewAgain(stream);
       endPings();
       // What was written goes out first.
       await pingConnection(redis).catch(() => undefined);
