@@ -59,6 +59,8 @@ describeWith('skillcell worker', MISSING_REDIS, () => {
   it('says what it offers, and runs the sandboxes of jobs', async () => {
     await redis.workerUrl('painter', 'blue');
     const worker = await begin('painter', '--queue', 'blue', '--slots', '3', '--pool', '1', '--json');
+    // What is said on stderr may arrive before what was written to stdout.
+    await until(() => worker.stdout().endsWith('\n'), 'what the worker offers');
     const build = (JSON.parse(worker.stdout()) as { build: string }).build;
     expect(JSON.parse(worker.stdout())).toEqual({
       ...{ name: 'painter', queue: 'blue', isolation: 'namespace', slots: 3 },
