@@ -70,7 +70,7 @@ async function withFinishedJob(scene: ServeScene, lines: readonly string[]): Pro
   }
   const folder = join(place.folder, 'jobs', 'many');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'events.jsonl'), lines.map((line) => `${line}\n`).join(''));
+  writeFileSync(join(folder, 'events.1.jsonl'), lines.map((line) => `${line}\n`).join(''));
   return await scene.service('sqlite', place);
 }
 

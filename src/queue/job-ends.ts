@@ -67,7 +67,7 @@ export function jobEnds(rows: JobRows, log: JobLog, { pollMs }: { pollMs?: numbe
     async record({ id, attempt }, { result, errorCode }) {
       const row = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
       ends.emit(id, row);
-      if (row !== undefined) await seal(id, result);
+      await (row === undefined ? log.release(id) : seal(id, result));
     },
     async tell(id, result) {
       ends.emit(id);

@@ -85,6 +85,7 @@ export async function runQueuedJob(
     if (!(await rows.change({ id, attempt }, tool))) throw new Error('The job has ended.');
   };
   const run = async (): Promise<JobResult> => {
+    await log.begin(id, first);
     if (first > 1) await beginAnew(first);
     const output = await openOutput(files, id);
     try {
@@ -107,11 +108,9 @@ export async function runQueuedJob(
       await Promise.all([output.close(), events.flush()]);
     }
   };
-  /** Artifacts and half an event of the dead process are removed. */
+  /** Artifacts of the dead process are removed. */
   const beginAnew = async (number: number): Promise<void> => {
     await rm(files.path(id, 'artifacts'), { recursive: true, force: true });
-    // It removes a torn event.
-    await log.last(id);
     await events.write({ type: 'restarted', jobId: id, attempt: number, reason: RESTARTED });
   };
   const restarts: Diagnostic[] =

@@ -8,6 +8,7 @@ import { folderFiles } from '../../src/queue/seams/folder-files.ts';
 import { folderLog } from '../../src/queue/seams/folder-log.ts';
 import { localDispatch } from '../../src/queue/seams/local-dispatch.ts';
 import type { Database } from '../../src/registry/database/database.ts';
+import { logLines } from '../fixtures/log-lines.ts';
 import { type DatabaseScene, describeDatabases } from '../fixtures/databases.ts';
 import { scriptedJobs } from '../fixtures/scripted-jobs.ts';
 import { IS_SAMPLE } from '../fixtures/share.ts';
@@ -71,11 +72,8 @@ describeDatabases('a queue', (make) => {
     until(() => jobs.running.some((job) => job.id === id), `the start of ${id}`);
   const ended = async (id: string): ReturnType<JobQueue['wait']> =>
     await queue.wait(id, 20_000, AbortSignal.timeout(30_000));
-  const eventsOf = (id: string): { type: string }[] => {
-    const path = join(scene.folder, 'jobs', id, 'events.jsonl');
-    const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
-    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as { type: string });
-  };
+  const eventsOf = (id: string): { type: string }[] =>
+    (logLines(join(scene.folder, 'jobs', id)) ?? []).map((line) => JSON.parse(line) as { type: string });
 
   it('runs a job once, records its result, and then writes its last event', async () => {
     const { row, isNew } = await submit(1, {
@@ -203,7 +201,7 @@ describeDatabases('a queue', (make) => {
     jobs.running[0]?.emit({ type: 'accepted', jobId: running.id });
     const { row: waiting } = await submit();
     await until(() => eventsOf(running.id).length === 1, 'the first event');
-    appendFileSync(join(scene.folder, 'jobs', running.id, 'events.jsonl'), '{"type":"output","tex');
+    appendFileSync(join(scene.folder, 'jobs', running.id, 'events.1.jsonl'), '{"type":"output","tex');
     mkdirSync(join(scene.folder, 'jobs', running.id, 'artifacts'));
     mkdirSync(join(scene.folder, 'jobs', 'without-a-row'));
     await kill();
@@ -300,7 +298,7 @@ describeDatabases('a queue', (make) => {
     jobs.running[0]?.end();
     await ended(row.id);
     await until(() => eventsOf(row.id).length === 1, 'the last event');
-    truncateSync(join(scene.folder, 'jobs', row.id, 'events.jsonl'), 20);
+    truncateSync(join(scene.folder, 'jobs', row.id, 'events.1.jsonl'), 20);
     const end = await queue.rows.get(row.id);
     if (end === undefined) return expect.unreachable();
     await Promise.all([queue.complete(end), queue.complete(end)]);

@@ -9,12 +9,14 @@ const NOTHING = 'not part of this test';
 function memoryLog(): { lines: Record<string, unknown>[]; log: JobLog } {
   const lines: Record<string, unknown>[] = [];
   const log = {
+    begin: () => expect.unreachable(NOTHING),
     append: async (_id: string, added: readonly string[]) =>
       void lines.push(...added.map((line) => JSON.parse(line) as Record<string, unknown>)),
     read: () => expect.unreachable(NOTHING),
     isPlace: () => expect.unreachable(NOTHING),
     last: () => expect.unreachable(NOTHING),
     release: () => expect.unreachable(NOTHING),
+    leave: () => expect.unreachable(NOTHING),
   };
   return { lines, log };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
@@ -10,6 +10,7 @@ import { folderLog } from '../../src/queue/seams/folder-log.ts';
 import { localDispatch } from '../../src/queue/seams/local-dispatch.ts';
 import type { Database } from '../../src/registry/database/database.ts';
 import { type DatabaseScene, describeDatabase } from '../fixtures/databases.ts';
+import { logLines } from '../fixtures/log-lines.ts';
 import { type ScriptedJob, scriptedJobs } from '../fixtures/scripted-jobs.ts';
 import { until } from '../fixtures/until.ts';
 
@@ -144,7 +145,9 @@ describeDatabase('PostgreSQL', 'replicas of a queue', (make) => {
     again.end();
     expect(await ended(two, id)).toMatchObject({ outcome: 'succeeded', attempt: 2 });
     const marks = (): string[] =>
-      readFileSync(join(scene.folder, 'jobs', id, 'events.jsonl'), 'utf8').match(/"(?:restarted|finished)"/g) ?? [];
+      logLines(join(scene.folder, 'jobs', id))
+        ?.join('')
+        .match(/"(?:restarted|finished)"/g) ?? [];
     await until(() => marks().length > 1, 'the last event');
     expect(marks()).toEqual(['"restarted"', '"finished"']);
     one.isCut = false;

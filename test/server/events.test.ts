@@ -37,7 +37,7 @@ async function readEvents(id: string, after: string | undefined, bytes = Number.
     .split('\n\n')
     .slice(0, -1)
     .filter((event) => !event.startsWith(':'))
-    .map((event) => /^id: (?<id>\d+)\ndata: (?<data>.*)$/s.exec(event)?.groups as unknown as Sent);
+    .map((event) => /^id: (?<id>\d+\.\d+)\ndata: (?<data>.*)$/s.exec(event)?.groups as unknown as Sent);
 }
 
 /** The program prints for a while, in pieces with characters of several bytes, and bytes that are no text. */
@@ -88,7 +88,7 @@ describe('the events of a job', () => {
 
   it('have no other ids', async () => {
     const { json } = await scene.call('/jobs', { body: { kind: 'exec', code: '1' }, headers: { prefer: 'wait=60' } });
-    for (const place of ['1', '-1', 'x', '999999999', '1e3']) {
+    for (const place of ['1', '1.1', '-1', 'x', '1.999999999', '1.1e3', '2.0', '2.8']) {
       const answer = await scene.call(`/jobs/${json.jobId}/events`, { headers: { 'last-event-id': place } });
       expect([place, answer.status, answer.json.code]).toEqual([place, 400, 'request.invalid']);
     }

@@ -1,27 +1,28 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { LoggedEvent, LogPart } from './job-log.ts';
+import type { LoggedEvent, LogPart, LogPlace } from './job-log.ts';
 
 const LINE_END = 10;
 /** Bytes that a reader takes at once. An event may be longer. */
 export const PIECE_BYTES: number = 32 * 1024;
 
 /**
- * The whole events of a file after an offset, in pieces of at most 32 KiB. An event without its line end is not there yet.
+ * The whole events of a log after a place in it, in pieces of at most 32 KiB. An event without its line end is not there yet.
  *
- * @param place 32 KiB that hold the present piece
+ * @param memory 32 KiB that hold the present piece
  */
-export async function* partsAfter(file: FileHandle, after: number, place: Buffer): AsyncGenerator<LogPart[]> {
+export async function* partsAfter(file: FileHandle, after: LogPlace, memory: Buffer): AsyncGenerator<LogPart[]> {
   const { size } = await file.stat();
-  for (let at = after; at < size;) {
-    const piece = await readAt(file, at, Math.min(PIECE_BYTES, size - at), place);
+  const { attempt } = after;
+  for (let at = after.offset; at < size;) {
+    const piece = await readAt(file, at, Math.min(PIECE_BYTES, size - at), memory);
     const wholeBytes = piece.lastIndexOf(LINE_END) + 1;
     if (wholeBytes > 0) {
-      yield wholeEvents(piece.subarray(0, wholeBytes), at);
+      yield wholeEvents(piece.subarray(0, wholeBytes), { attempt, offset: at });
       at += wholeBytes;
     } else {
       const end = await findLineEnd(file, at + piece.length, size);
       if (end === undefined) return;
-      yield* partsOfEvent(file, at, end, place);
+      yield* partsOfEvent(file, { attempt, start: at, end }, memory);
       at = end + 1;
     }
   }
@@ -33,7 +34,7 @@ export async function lastEvent(file: FileHandle): Promise<LoggedEvent | undefin
   const end = await findLineEndBefore(file, size);
   if (end === undefined) return undefined;
   const start = ((await findLineEndBefore(file, end)) ?? -1) + 1;
-  return { id: end + 1, head: await readAt(file, start, Math.min(PIECE_BYTES, end - start)) };
+  return { offset: end + 1, head: await readAt(file, start, Math.min(PIECE_BYTES, end - start)) };
 }
 
 /** Whether an event ends at an offset. */
@@ -42,23 +43,29 @@ export async function endsAt(file: FileHandle, offset: number): Promise<boolean>
   return byte === LINE_END;
 }
 
-function wholeEvents(lines: Buffer, offset: number): LogPart[] {
+function wholeEvents(lines: Buffer, { attempt, offset }: LogPlace): LogPart[] {
   const events: LogPart[] = [];
   for (let start = 0; start < lines.length;) {
     const end = lines.indexOf(LINE_END, start);
-    events.push({ id: offset + end + 1, bytes: lines.subarray(start, end), isFirst: true, isLast: true });
+    const place = { attempt, offset: offset + end + 1 };
+    events.push({ place, bytes: lines.subarray(start, end), isFirst: true, isLast: true });
     start = end + 1;
   }
   return events;
 }
 
-/** The event is read a second time, as its id has to be known first. */
-async function* partsOfEvent(file: FileHandle, start: number, end: number, place: Buffer): AsyncGenerator<LogPart[]> {
+/** The event is read a second time, as its end has to be known first. */
+async function* partsOfEvent(
+  file: FileHandle,
+  { attempt, start, end }: { attempt: number; start: number; end: number },
+  memory: Buffer,
+): AsyncGenerator<LogPart[]> {
+  const place = { attempt, offset: end + 1 };
   for (let at = start; at < end;) {
-    const bytes = await readAt(file, at, Math.min(PIECE_BYTES, end - at), place);
+    const bytes = await readAt(file, at, Math.min(PIECE_BYTES, end - at), memory);
     if (bytes.length === 0) throw new Error('the log became shorter');
     const next = at + bytes.length;
-    yield [{ id: end + 1, bytes, isFirst: at === start, isLast: next === end }];
+    yield [{ place, bytes, isFirst: at === start, isLast: next === end }];
     at = next;
   }
 }
@@ -88,8 +95,8 @@ async function readAt(
   file: FileHandle,
   at: number,
   length: number,
-  place: Buffer = Buffer.allocUnsafe(length),
+  memory: Buffer = Buffer.allocUnsafe(length),
 ): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(place, 0, length, at);
+  const { buffer, bytesRead } = await file.read(memory, 0, length, at);
   return buffer.subarray(0, bytesRead);
 }

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 import * as z from 'zod';
 import { isLastEvent } from '../../queue/job-ends.ts';
-import type { LogPart } from '../../queue/seams/job-log.ts';
+import { LOG_START, type LogPart, type LogPlace } from '../../queue/seams/job-log.ts';
 import { viewerIn } from '../http/authenticate.ts';
 import { RequestRefused } from '../http/problem.ts';
-import { eventsAnswer, idInPath, numberInQuery, problems } from '../schemas/common.ts';
+import { eventsAnswer, idInPath, problems } from '../schemas/common.ts';
 import { jobSummaryFor } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
@@ -12,6 +12,9 @@ const COMMENT_MS = 15_000;
 /** Bytes that a reader may have in memory, of events that are not very small. */
 const FRAME_BYTES: number = 48 * 1024;
 const EVENT_END: Buffer = Buffer.from('\n\n');
+const eventId = z.string().max(30);
+/** `<attempt>.<offset>` */
+const EVENT_ID = /^(\d{1,9})\.(\d{1,15})$/;
 
 /** The events of a job as they come (Server-Sent Events). */
 export function addEventRoutes(app: App, parts: RouteParts): void {
@@ -25,16 +28,19 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
         params: idInPath,
         description:
           'Server-Sent Events from the first on, or after the event of `Last-Event-ID` or `after`. The stream ends after the last event.',
-        querystring: z.strictObject({ after: numberInQuery(0, Number.MAX_SAFE_INTEGER).optional() }),
-        headers: z.looseObject({ 'last-event-id': z.string().max(30).optional() }),
+        querystring: z.strictObject({ after: eventId.optional() }),
+        headers: z.looseObject({ 'last-event-id': eventId.optional() }),
         response: { 200: eventsAnswer, ...problems },
       },
     },
     async (request, reply) => {
       const row = await jobSummaryFor(parts, viewerIn(request), request.params.id);
-      const after = placeOf(request.headers['last-event-id'], request.query.after);
+      // The header wins: a client that reconnects sends it.
+      const given = request.headers['last-event-id'] || request.query.after || undefined;
+      const after = given === undefined ? LOG_START : placeOf(given);
       await queue.complete(row);
-      if (!(await log.isPlace(row.id, after))) throw noPlace(String(after));
+      // A job that is canceled while it waits has a log, too.
+      if (after.attempt > Math.max(1, row.attempt) || !(await log.isPlace(row.id, after))) throw noPlace(given);
       const gone = new AbortController();
       const { raw } = reply;
       raw.once('close', () => gone.abort());
@@ -104,18 +110,18 @@ async function written(stream: Writable, bytes: Buffer, signal: AbortSignal): Pr
 }
 
 /** A part of an event, as Server-Sent Events write it. */
-function framed({ id, bytes, isFirst, isLast }: LogPart): Buffer[] {
-  return [...(isFirst ? [Buffer.from(`id: ${id}\ndata: `)] : []), bytes, ...(isLast ? [EVENT_END] : [])];
+function framed({ place: { attempt, offset }, bytes, isFirst, isLast }: LogPart): Buffer[] {
+  return [...(isFirst ? [Buffer.from(`id: ${attempt}.${offset}\ndata: `)] : []), bytes, ...(isLast ? [EVENT_END] : [])];
 }
 
-/** The header wins: a client that reconnects sends it. */
-function placeOf(header: string | undefined, query: number | undefined): number {
-  if (header === undefined || header === '') return query ?? 0;
-  if (!/^\d{1,15}$/.test(header)) throw noPlace(header);
-  return Number(header);
+/** @throws RequestRefused */
+function placeOf(given: string): LogPlace {
+  const [, attempt, offset] = EVENT_ID.exec(given) ?? [];
+  if (attempt === undefined || offset === undefined) throw noPlace(given);
+  return { attempt: Number(attempt), offset: Number(offset) };
 }
 
-function noPlace(given: string): RequestRefused {
+function noPlace(given: string | undefined): RequestRefused {
   const detail = 'it is no id of an event of this job';
   return new RequestRefused('request.invalid', `Cannot send the events: ${detail}, got ${JSON.stringify(given)}.`, [
     { pointer: 'after', detail },

@@ -66,7 +66,7 @@ async function readPiece({ body }: Response, events: ReadEvent[], bytes: number)
 }
 
 function eventOf(block: string): ReadEvent[] {
-  const { id, data } = /^id: (?<id>\d+)\ndata: (?<data>.*)$/s.exec(block)?.groups ?? {};
+  const { id, data } = /^id: (?<id>\d+\.\d+)\ndata: (?<data>.*)$/s.exec(block)?.groups ?? {};
   return id === undefined || data === undefined ? [] : [{ id, data }];
 }
 

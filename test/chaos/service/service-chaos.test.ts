@@ -70,8 +70,8 @@ describe('the referee of a service', () => {
       await query(`update jobs set state = 'waiting', result = null where id = '${forgotten.id}'`);
       expected.push(new RegExp(`^job ${forgotten.id} has not ended: it is waiting$`));
       const twice = next();
-      const log = readFileSync(folder(twice.id, 'events.jsonl'), 'utf8').trimEnd().split('\n');
-      appendFileSync(folder(twice.id, 'events.jsonl'), `${log.at(-1)}\n`);
+      const log = readFileSync(folder(twice.id, 'events.1.jsonl'), 'utf8').trimEnd().split('\n');
+      appendFileSync(folder(twice.id, 'events.1.jsonl'), `${log.at(-1)}\n`);
       expected.push(new RegExp(`^job ${twice.id} has 2 ends in its log$`));
       const other = next();
       await query(`update jobs set outcome = 'failed' where id = '${other.id}'`);

@@ -41,7 +41,7 @@ export async function serviceKillMoment(
       return await pause(random.between(0, 6));
     case 'output':
       await pause(random.between(100, 800));
-      await changes(jobs, count, 'events.jsonl');
+      await changes(jobs, count, 'events.1.jsonl');
       return await pause(random.between(0, 6));
     case 'upload':
       await more(archives, random.between(1, 3));

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Selectable } from 'kysely';
 import pg from 'pg';
 import type { JobRow } from '../../../src/registry/database/tables.ts';
+import { logLines } from '../../fixtures/log-lines.ts';
 import type { ServedPlace } from './served-host.ts';
 
 /** A row of a job, as it is stored. */
@@ -63,12 +64,9 @@ export function storedFolders({ folder }: ServedPlace): string[] {
   return readdirSync(join(folder, 'jobs'));
 }
 
-/** The lines of a job's log; undefined without a log. A last line without its end counts. */
+/** The lines of a job's logs; undefined without a log. */
 export function storedEvents({ folder }: ServedPlace, id: string): string[] | undefined {
-  const path = join(folder, 'jobs', id, 'events.jsonl');
-  if (!existsSync(path)) return undefined;
-  const lines = readFileSync(path, 'utf8').split('\n');
-  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+  return logLines(join(folder, 'jobs', id));
 }
 
 /** Bytes of a file of a job; undefined without it. */
