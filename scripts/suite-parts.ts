@@ -58,7 +58,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/cli/{unusable-places,terminal/slow-pipe}.test.ts',
   'test/archives/{hostile-tar,hostile-zip}.test.ts',
   'test/library/{held-views,lock/read-lock,stores/cache/tree-cache}.test.ts',
-  'test/server/{events,refusals}.test.ts',
+  'test/server/{events,refusals,replicas}.test.ts',
   'test/client/lost-connections.test.ts',
   'test/bench/failing-subject.test.ts',
   'test/library/stores/git/{git-cache,git-network,git-token,hostile-repository,odd-repository}.test.ts',

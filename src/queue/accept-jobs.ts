@@ -6,9 +6,9 @@ import type { JobRow } from '../registry/database/tables.ts';
 import type { JobRequest, ResolvedRequest, StoredRequest } from './request/job-request.ts';
 import { storeRequest } from './request/store-request.ts';
 import type { JobRows, NewJob } from './rows/job-rows.ts';
-import { orchestratorJob } from './run-queued-job.ts';
+import { inputsOf, orchestratorJob } from './run-queued-job.ts';
 import type { JobDispatch } from './seams/job-dispatch.ts';
-import type { JobFiles, JobInput } from './seams/job-files.ts';
+import type { FiledJob, JobFiles, JobInput } from './seams/job-files.ts';
 import { createTurns } from './seams/turns.ts';
 
 /** A submitted job. */
@@ -108,7 +108,7 @@ export function acceptJobs(rows: JobRows, { files, dispatch, resolve }: JobAccep
     },
     async rerun(row, userId) {
       const request = JSON.parse(row.request) as StoredRequest;
-      const inputs = await storedInputs(files, row.id, request);
+      const inputs = await storedInputs(files, row, request);
       const again = { ...request, job: await resolve(request.job, userId) };
       return (await accept(again, inputs, { userId, rerunOf: row.id, requestHash: row.request_hash })).row;
     },
@@ -121,13 +121,12 @@ function hashOf(request: StoredRequest): string {
 }
 
 /** The stored inputs of a job. They are read one after the other. */
-async function storedInputs(files: JobFiles, id: string, { files: stored, stdin }: StoredRequest): Promise<JobInput[]> {
-  const all = [...stored, ...(stdin === null ? [] : [{ ...stdin, executable: false }])];
-  const inputs = all.map(async ({ bytes: size, sha256, executable }, number) => {
+async function storedInputs(files: JobFiles, job: FiledJob, request: StoredRequest): Promise<JobInput[]> {
+  const inputs = inputsOf(request).map(async ({ bytes: size, sha256, executable }, number) => {
     const name = `in/${number}`;
-    if ((await files.size(id, name)) !== size)
+    if ((await files.size(job, name)) !== size)
       throw new SkillcellError('file.unreadable', 'Cannot run the job again: its files are gone.');
-    return { executable, content: { size, sha256, read: () => files.read(id, name, { start: 0, end: size }) } };
+    return { executable, content: { size, sha256, read: () => files.read(job.id, name, { start: 0, end: size }) } };
   });
   return await Promise.all(inputs);
 }

@@ -11,8 +11,8 @@ import { createTurns } from './seams/turns.ts';
 
 /** The ends of jobs: each is recorded in its row first, then told to those who wait, then written to its log. */
 export interface JobEnds {
-  /** Records the end of an attempt, and tells it. Only the first end of an attempt counts. */
-  record(attempt: Attempt, end: QueuedEnd): Promise<void>;
+  /** Records the end of an attempt, and tells it. @returns false if the attempt had ended: its end counts for nothing */
+  record(attempt: Attempt, end: QueuedEnd): Promise<boolean>;
   /** Tells an end that is recorded. */
   tell(id: string, result: JobResult): Promise<void>;
   /** Writes the last event of a job that has ended, once. */
@@ -67,7 +67,8 @@ export function jobEnds(rows: JobRows, log: JobLog, { pollMs }: { pollMs?: numbe
     async record({ id, attempt }, { result, errorCode }) {
       const row = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
       ends.emit(id, row);
-      await (row === undefined ? log.release(id) : seal(id, result));
+      if (row !== undefined) await seal(id, result);
+      return row !== undefined;
     },
     async tell(id, result) {
       ends.emit(id);

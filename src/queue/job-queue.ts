@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../contracts/jobs/result.ts';
 import { canceledResult } from '../jobs/result/job-result.ts';
 import type { Database } from '../registry/database/database.ts';
@@ -6,7 +8,8 @@ import { acceptJobs, type JobAcceptance, type JobAcceptanceOptions } from './acc
 import { jobEnds, type JobEnds } from './job-ends.ts';
 import { jobRuns, type JobRunsOptions } from './job-runs.ts';
 import type { Replica } from './replica.ts';
-import { jobRows, type JobRows } from './rows/job-rows.ts';
+import { jobRows, type JobRows, type JobSummaryRow } from './rows/job-rows.ts';
+import type { FiledJob } from './seams/job-files.ts';
 import { sweepJobs } from './sweep-jobs.ts';
 
 const DAY_MS: number = 24 * 60 * 60 * 1_000;
@@ -14,7 +17,7 @@ const DAY_MS: number = 24 * 60 * 60 * 1_000;
 const SWEEP_MS: number = 60 * 60 * 1_000;
 
 /** Parts and limits of a queue. */
-export interface JobQueueOptions extends JobAcceptanceOptions, Omit<JobRunsOptions, 'mayCall'> {
+export interface JobQueueOptions extends JobAcceptanceOptions, Omit<JobRunsOptions, 'replica'> {
   database: Database;
   /** Most running jobs. */
   concurrency: number;
@@ -36,8 +39,19 @@ export interface JobQueue extends Pick<JobAcceptance, 'submit' | 'rerun'>, Pick<
   rows: JobRows;
   /** Cancels a job. @returns false if it has ended already */
   cancel(row: Pick<JobRow, 'id' | 'kind' | 'attempt'>, reason: string): Promise<boolean>;
-  /** Adds the last event to the log of a finished job if a crash has prevented it. */
-  complete(row: Pick<JobRow, 'id' | 'state'>): Promise<void>;
+  /** Brings the log of a finished job here, and adds its last event if a crash has prevented it. */
+  complete(row: FiledJob): Promise<void>;
+  /**
+   * The row of a job once any process has claimed it; undefined if it was deleted. A process that has the database alone gives the row as it is:
+   * the log of the job tells the rest.
+   */
+  begun(row: JobSummaryRow, signal: AbortSignal): Promise<JobSummaryRow | undefined>;
+  /**
+   * Where the process that runs a job is reached; undefined if its files are read here.
+   *
+   * @throws SkillcellError `service.unavailable` if that process is dead
+   */
+  addressOf(row: FiledJob): Promise<string | undefined>;
   /** Deletes a finished job with its files; false if it is not finished. */
   remove(id: string): Promise<boolean>;
   /** Whether new jobs are refused. */
@@ -52,7 +66,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   const rows = jobRows(database, { maxWaiting: options.maxWaiting, now, owner: replica?.id });
   const acceptance = acceptJobs(rows, options);
   const ends = jobEnds(rows, log, { pollMs: replica === undefined ? undefined : POLL_MS });
-  const runs = jobRuns(rows, ends, { ...options, mayCall: replica?.mayCall });
+  const runs = jobRuns(rows, ends, options);
+  const isElsewhere = ({ state, owner }: Pick<JobSummaryRow, 'state' | 'owner'>): boolean =>
+    state !== 'waiting' && owner !== (replica?.id ?? null);
   const sweep = (): Promise<void> =>
     sweepJobs(rows, files, { before: now() - options.keepDays * DAY_MS, accepting: acceptance.accepting });
   let closed: Promise<void> | undefined;
@@ -76,13 +92,35 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       if (!(await rows.cancelRunning(id, reason))) return false;
       dispatch.cancel(id, reason);
       const row = await rows.summary(id);
-      if (row?.state !== 'running' || row.owner !== (replica?.id ?? null)) runs.forget(id);
+      if (row?.state !== 'running' || isElsewhere(row)) runs.forget(id);
       return true;
     },
-    async complete({ id, state }) {
-      if (state !== 'finished' || (await ends.isSealed(id))) return;
+    async complete(row) {
+      const { id, state } = row;
+      if (state !== 'finished') return;
+      await files.bringLogs(row);
+      if (await ends.isSealed(id)) return;
       const result = (await rows.get(id))?.result ?? null;
       if (result !== null) await ends.seal(id, JSON.parse(result) as JobResult);
+    },
+    async begun(given, signal) {
+      let row: JobSummaryRow | undefined = given;
+      while (replica !== undefined && row?.state === 'waiting') {
+        await pause(POLL_MS, undefined, { signal });
+        row = await rows.summary(given.id);
+      }
+      return row;
+    },
+    async addressOf(row) {
+      if (!isElsewhere(row) || row.owner === null) return undefined;
+      // What an earlier attempt writes here must not be read.
+      await runs.giveUp(row);
+      if (row.state !== 'running') return undefined;
+      const address = await replica?.addressOf(row.owner);
+      if (address !== undefined) return address;
+      throw new SkillcellError('service.unavailable', 'Cannot reach the job: the process that ran it is gone.', {
+        hint: 'Try again: another process takes the job up.',
+      });
     },
     async remove(id) {
       const isRemoved = await rows.remove(id);

@@ -5,8 +5,9 @@ import type { JobRow } from '../registry/database/tables.ts';
 import type { JobEnds } from './job-ends.ts';
 import { persistently } from './persistently.ts';
 import type { StoredRequest } from './request/job-request.ts';
-import type { JobRows } from './rows/job-rows.ts';
-import { type QueuedEnd, runQueuedJob, type StartJob } from './run-queued-job.ts';
+import type { Replica } from './replica.ts';
+import type { Attempt, JobRows } from './rows/job-rows.ts';
+import { type QueuedEnd, runQueuedJob, type StartJob, STREAMS } from './run-queued-job.ts';
 import type { JobWork } from './seams/job-dispatch.ts';
 import type { JobFiles } from './seams/job-files.ts';
 import type { JobLog } from './seams/job-log.ts';
@@ -21,9 +22,17 @@ export interface JobRunsOptions {
   files: JobFiles;
   log: JobLog;
   start: StartJob;
-  /** Whether calls of tools and of the model may begin. @default they may */
-  mayCall?: (() => boolean) | undefined;
+  /** This process, if it shares the database. @default it has the database alone */
+  replica?: Pick<Replica, 'id' | 'mayCall'> | undefined;
   logger: Logger;
+}
+
+/** A job that runs in this process. */
+interface Run {
+  /** Its first attempt. */
+  attempt: number;
+  cancellation: AbortController;
+  ended: Promise<void>;
 }
 
 /** The jobs that run in this process. */
@@ -32,6 +41,8 @@ export interface JobRuns extends JobWork {
   takeUpAbandoned(): Promise<void>;
   /** Cancels the jobs of this process that others have canceled or taken up. */
   followRows(): Promise<void>;
+  /** Ends a run of a job that another process has taken up since. */
+  giveUp(taken: Attempt): Promise<void>;
   /** Forgets the cancellation of a job that no longer runs. */
   forget(id: string): void;
   /** No further job is claimed. */
@@ -42,8 +53,8 @@ export interface JobRuns extends JobWork {
 
 /** Creates the runs of one queue. */
 export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): JobRuns {
-  const { files, log, logger, mayCall } = options;
-  const running = new Map<string, AbortController>();
+  const { files, log, logger, replica } = options;
+  const running = new Map<string, Run>();
   /** Cancellations of jobs that are claimed, and do not run yet. */
   const early = new Map<string, string>();
   /** Aborts the jobs that run when the time for the end of the service is over. */
@@ -69,20 +80,39 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
     change: (current, tool) => persistently(() => rows.change(current, tool)),
   };
 
-  const run = async (row: Selectable<JobRow>): Promise<void> => {
+  /** The job goes on in another process. */
+  const leave = async (id: string): Promise<void> => {
+    await log.release(id);
+    log.leave(id);
+    await files.leave(id);
+  };
+
+  /** At the end of this process, another one may go on with its jobs. */
+  const handOver = async (attempt: Attempt, { result }: QueuedEnd): Promise<boolean> =>
+    replica !== undefined &&
+    overtime.signal.aborted &&
+    result.outcome === 'canceled' &&
+    (await persistently(() => rows.requeue(attempt)));
+
+  const finish = async (attempt: Attempt, end: QueuedEnd): Promise<void> => {
+    const artifacts = end.result.artifacts.map(({ path }) => `artifacts/${path}`);
+    // A job without a sandbox may have no output.
+    const output = end.errorCode === null ? STREAMS : [];
+    await persistently(() => files.publish(attempt, [...output, ...artifacts]), 'store.unavailable');
+    if (!(await ends.record(attempt, end))) await leave(attempt.id);
+  };
+
+  const run = async (row: Selectable<JobRow>, cancellation: AbortSignal): Promise<void> => {
     const { id, user_id: userId, attempt } = row;
-    const cancellation = new AbortController();
-    // Its earlier attempt may still end here, after another process let it wait again.
-    running.get(id)?.abort(TAKEN);
-    running.set(id, cancellation);
-    if (early.has(id)) cancellation.abort(early.get(id));
-    early.delete(id);
-    const signal = AbortSignal.any([cancellation.signal, overtime.signal]);
+    const signal = AbortSignal.any([cancellation, overtime.signal]);
     try {
       const request = JSON.parse(row.request) as StoredRequest;
       const job = { id, userId, attempt, request };
+      const { mayCall } = replica ?? {};
       const ended = await runQueuedJob(job, { files, log, start, rows: lasting, mayCall, signal });
-      await ends.record({ id, attempt: ended.attempt }, ended);
+      const last = { id, attempt: ended.attempt };
+      const isOver = cancellation.reason !== TAKEN && !(await handOver(last, ended));
+      await (isOver ? finish(last, ended) : leave(id));
     } catch (error) {
       logger.error({ reason: String(error), jobId: id }, 'a job could not be run to its end');
       const result = lostResult({ jobId: id, kind: row.kind, attempt }, 'internal.fault', 'The service failed.');
@@ -91,25 +121,46 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
         .catch((err: unknown) =>
           logger.error({ reason: String(err), jobId: id }, 'the end of a job could not be recorded'),
         );
-    } finally {
-      if (running.get(id) === cancellation) running.delete(id);
     }
+  };
+
+  const begin = (row: Selectable<JobRow>): Promise<void> => {
+    const { id, attempt } = row;
+    const cancellation = new AbortController();
+    // An earlier attempt may still end here, after another process let the job wait again.
+    const earlier = running.get(id);
+    earlier?.cancellation.abort(TAKEN);
+    if (early.has(id)) cancellation.abort(early.get(id));
+    early.delete(id);
+    const ended = (async () => {
+      await earlier?.ended;
+      await run(row, cancellation.signal);
+      if (running.get(id)?.cancellation === cancellation) running.delete(id);
+    })();
+    running.set(id, { attempt, cancellation, ended });
+    return ended;
   };
 
   return {
     async claim() {
       try {
         const row = await claim();
-        return row === undefined ? undefined : { ended: run(row) };
+        return row === undefined ? undefined : { ended: begin(row) };
       } catch (error) {
         logger.error({ reason: String(error) }, 'no job could be claimed');
         return undefined;
       }
     },
     cancel(id, reason) {
-      const cancellation = running.get(id);
-      if (cancellation === undefined) early.set(id, reason);
-      else cancellation.abort(reason);
+      const run = running.get(id);
+      if (run === undefined) early.set(id, reason);
+      else run.cancellation.abort(reason);
+    },
+    async giveUp({ id, attempt }) {
+      const run = running.get(id);
+      if (run === undefined || run.attempt >= attempt) return;
+      run.cancellation.abort(TAKEN);
+      await run.ended;
     },
     forget: (id) => void early.delete(id),
     async takeUpAbandoned() {
@@ -126,10 +177,10 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
     async followRows() {
       const before = [...running];
       const wishes = new Map((await rows.ownWishes()).map((row) => [row.id, row.cancel_reason]));
-      for (const [id, cancellation] of before) {
+      for (const [id, run] of before) {
         const reason = wishes.has(id) ? wishes.get(id) : TAKEN;
         // It may have ended meanwhile.
-        if (typeof reason === 'string' && running.get(id) === cancellation) cancellation.abort(reason);
+        if (typeof reason === 'string' && running.get(id) === run) run.cancellation.abort(reason);
       }
     },
     stop: () => void (isStopped = true),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../registry/database/database.ts';
-import { LEASE_MS, removeReplicas, seeReplica } from './rows/replica-rows.ts';
+import { LEASE_MS, livingReplicas, removeReplicas, seeReplica } from './rows/replica-rows.ts';
 
 /** Time between two signs of life. */
 const RENEW_MS = 5_000;
@@ -14,6 +14,8 @@ export interface Replica {
   mayCall(): boolean;
   /** Calls a function after each sign of life; `isSettled` if the database was reached for a whole lease, so that its rows tell who is dead. */
   follow(onRenewed: (isSettled: boolean) => void): void;
+  /** Where a living replica is reached. */
+  addressOf(id: string): Promise<string | undefined>;
   leave(): Promise<void>;
 }
 
@@ -46,6 +48,8 @@ export async function joinReplicas({ db }: Database, url: string): Promise<Repli
     id,
     mayCall: () => performance.now() - seenAt < CALL_MS,
     follow: (onRenewed) => void followers.push(onRenewed),
+    addressOf: async (other) =>
+      (await livingReplicas(db).select('url').where('id', '=', other).executeTakeFirst())?.url,
     async leave() {
       clearInterval(timer);
       await removeReplicas(db, id).catch(() => undefined);

@@ -9,7 +9,8 @@ import type { JobRequest as OrchestratorJob } from '../jobs/request/job-schema.t
 import type { JobStream, JobStreamOptions } from '../jobs/orchestrator.ts';
 import { lostResult } from '../jobs/result/job-result.ts';
 import { diskFault } from './seams/disk-fault.ts';
-import type { JobFiles } from './seams/job-files.ts';
+import { persistently } from './persistently.ts';
+import type { ExpectedInput, JobFiles } from './seams/job-files.ts';
 import type { JobLog } from './seams/job-log.ts';
 import type { StoredRequest } from './request/job-request.ts';
 import { writeEvents } from './log-events.ts';
@@ -85,6 +86,7 @@ export async function runQueuedJob(
     if (!(await rows.change({ id, attempt }, tool))) throw new Error('The job has ended.');
   };
   const run = async (): Promise<JobResult> => {
+    await persistently(() => files.take(id, inputsOf(request)), 'store.unavailable');
     await log.begin(id, first);
     if (first > 1) await beginAnew(first);
     const output = await openOutput(files, id);
@@ -132,6 +134,11 @@ export async function runQueuedJob(
   }
 }
 
+/** The stored inputs of a job, in order. */
+export function inputsOf({ files, stdin }: StoredRequest): ExpectedInput[] {
+  return [...files, ...(stdin === null ? [] : [{ ...stdin, executable: false }])];
+}
+
 function viewOf({ job }: StoredRequest): JobView {
   const team = job.kind === 'codegen' ? job.team : undefined;
   return { team: typeof team === 'number' ? team : undefined, skillsUpTo: job.skillsUpTo };
@@ -157,7 +164,8 @@ export function orchestratorJob(
   } as OrchestratorJob;
 }
 
-const STREAMS = ['stdout', 'stderr'] as const;
+/** Files with the output of a job. */
+export const STREAMS = ['stdout', 'stderr'] as const;
 
 /** The kept output of a job's last run, as two files. */
 interface JobOutput {

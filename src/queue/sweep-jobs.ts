@@ -18,7 +18,7 @@ export async function sweepJobs(
   for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
     const some = ids.slice(at, at + IDS_AT_ONCE);
     const known = await rows.known(some);
-    for (const id of some) if (!known.has(id)) await files.remove(id);
+    for (const id of some) if (!known.has(id)) await files.removeStray(id);
   }
   for (;;) {
     const old = await rows.removeBefore(before);

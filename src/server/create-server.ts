@@ -29,10 +29,8 @@ import { addOutputRoutes } from './routes/output-routes.ts';
 import { stateLost } from '../queue/seams/disk-fault.ts';
 import type { App, RouteParts } from './routes/route-options.ts';
 import { addUserRoutes } from './routes/user-routes.ts';
-import { problems } from './schemas/common.ts';
+import { API_BASE, problems } from './schemas/common.ts';
 
-/** Base of the routes. */
-export const API_BASE = '/api/v1';
 const BODY_BYTES: number = 1024 * 1024;
 /** Bytes of all headers of a request. */
 const HEADER_BYTES: number = 16 * 1024;

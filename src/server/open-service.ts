@@ -13,9 +13,12 @@ import { openUserSkills, type UserSkills } from './user-skills.ts';
 import { openJobQueue, type JobQueueOptions, POLL_MS } from '../queue/job-queue.ts';
 import { joinReplicas } from '../queue/replica.ts';
 import type { StartJob } from '../queue/run-queued-job.ts';
+import { bucketFiles } from '../queue/seams/bucket-files.ts';
 import { folderFiles } from '../queue/seams/folder-files.ts';
 import { folderLog } from '../queue/seams/folder-log.ts';
 import { localDispatch } from '../queue/seams/local-dispatch.ts';
+import { openS3Place } from '../library/stores/s3/open-s3-source.ts';
+import { holdFolder } from '../registry/database/hold-folder.ts';
 import { openDatabase } from '../registry/database/open-database.ts';
 import { createFirstAdmin } from '../registry/users/users.ts';
 import { incomingFiles } from './http/incoming-files.ts';
@@ -33,13 +36,21 @@ export interface ServiceOptions
   host: string;
   /** 0 for a free port. */
   port: number;
-  /** Where other processes with the same database reach this one. @default it has the database alone */
-  replicaUrl?: string | undefined;
+  /** This process as one of several with the same PostgreSQL database. @default it has the database alone */
+  replica?: ReplicaOptions | undefined;
   /** The network of the orchestrator; undefined without one. */
   network?: NetworkSettings | undefined;
   /** Starts a job of the orchestrator, with the skills of its user or of its team. */
   start(job: JobRequest, options: JobStreamOptions): JobStream;
   logger: Logger;
+}
+
+/** One of the processes of a service. */
+export interface ReplicaOptions {
+  /** Where the others reach this one: scheme, host and port. */
+  url: string;
+  /** Where the files of jobs are kept, as `s3://BUCKET/PREFIX`. */
+  files: string;
 }
 
 /** A service that listens. */
@@ -62,11 +73,16 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const jobs = join(folder, 'jobs');
   makeFolders(jobs, 0o700);
   await using opened = new AsyncDisposableStack();
-  const { databaseUrl: url, replicaUrl } = options;
-  const isShared = replicaUrl !== undefined;
+  const { databaseUrl: url, replica: shared } = options;
+  const isShared = shared !== undefined;
+  // SQLite keeps its own folder.
+  if (url !== undefined) opened.defer(await holdFolder(folder));
   const database = opened.use(await openDatabase({ folder, url, isShared }));
-  const adminToken = await createFirstAdmin(database.db, folder, now());
-  await syncPackageSkills(database.db, now());
+  const adminToken = await database.inTurn(async () => {
+    const token = await createFirstAdmin(database.db, folder, now());
+    await syncPackageSkills(database.db, now());
+    return token;
+  });
   const userSkills = opened.use(openUserSkills(database, folder));
   const start: StartJob = async (job, userId, view, attempt) => {
     const { skills, release } = await userSkills.take(userId, view, job.skills?.consumer);
@@ -83,10 +99,17 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     checkNetwork(job, options.network);
     return await userSkills.resolve(job, userId);
   };
-  const files = folderFiles(jobs);
-  const log = folderLog(files);
   const incoming = incomingFiles(await emptyFolder(join(folder, 'incoming')));
-  const replica = isShared ? await joinReplicas(database, replicaUrl) : undefined;
+  const replica = isShared ? await joinReplicas(database, shared.url) : undefined;
+  let files = folderFiles(jobs);
+  if (replica !== undefined && isShared) {
+    // Whatever an earlier process has left here is in the bucket, or lost.
+    await emptyFolder(jobs);
+    const { access, prefix } = await openS3Place(shared.files);
+    opened.defer(() => access.close());
+    files = bucketFiles(jobs, { access, prefix, owner: replica.id });
+  }
+  const log = folderLog(files);
   const dispatch = localDispatch(isShared ? { pollMs: POLL_MS } : {});
   const queue = opened.use(
     await openJobQueue({ ...options, start, resolve, database, files, log, dispatch, replica, now }),

@@ -63,8 +63,8 @@ export interface JobRows {
   restart(attempt: Attempt): Promise<boolean>;
   /** Notes the tool by which a running attempt may change something; false if the attempt has ended. */
   change(attempt: Attempt, tool: string): Promise<boolean>;
-  /** Lets a running job wait again. */
-  requeue(attempt: Attempt): Promise<void>;
+  /** Lets a running job wait again; false if it has ended, is to be canceled, or may have changed something. */
+  requeue(attempt: Attempt): Promise<boolean>;
   /** Notes that a running job is to end; false if it does not run. */
   cancelRunning(id: string, reason: string): Promise<boolean>;
   /** Jobs that no living process runs. */
@@ -196,7 +196,12 @@ export function jobRows({ db, system, storedWords }: Database, { maxWaiting, now
       return numUpdatedRows > 0n;
     },
     async requeue(attempt) {
-      await updateRunning(attempt).set({ state: 'waiting' }).execute();
+      const { numUpdatedRows } = await updateRunning(attempt)
+        .set({ state: 'waiting' })
+        .where('changed_by', 'is', null)
+        .where('cancel_reason', 'is', null)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
     },
     async cancelWaiting(id, result) {
       const { numUpdatedRows } = await db

@@ -10,6 +10,7 @@ import type { JobFiles, JobInput } from './job-files.ts';
 export function folderFiles(folder: string): JobFiles {
   const path = (id: string, name: string): string => join(folder, id, name);
   const opened = statSync(folder);
+  const remove = (id: string): Promise<void> => rm(join(folder, id), { recursive: true, force: true });
   /** A folder that was removed and made again is another one: the files of its jobs are gone. */
   const isReady = async (): Promise<boolean> => {
     const { ino, dev } = await stat(folder).catch(() => ({ ino: 0, dev: 0 }));
@@ -29,7 +30,12 @@ export function folderFiles(folder: string): JobFiles {
       }
       for (const each of [join(folder, id), folder]) syncFolder(each);
     },
-    async size(id, name) {
+    // All hosts of a job are this one.
+    take: async () => undefined,
+    publish: async () => undefined,
+    bringLogs: async () => undefined,
+    leave: async () => undefined,
+    async size({ id }, name) {
       try {
         const stats = await lstat(path(id, name));
         return stats.isFile() ? stats.size : undefined;
@@ -40,7 +46,8 @@ export function folderFiles(folder: string): JobFiles {
     },
     read: (id, name, { start, end }) =>
       end <= start ? Readable.from([]) : createReadStream(path(id, name), { start, end: end - 1 }),
-    remove: (id) => rm(join(folder, id), { recursive: true, force: true }),
+    remove,
+    removeStray: remove,
     ids: () => readdir(folder),
   };
 }

@@ -74,9 +74,13 @@ export function folderLog(files: Pick<JobFiles, 'path'>): JobLog {
   };
 }
 
-/** The file of a log, in the folder of its job. */
-export function logName(attempt: number): string {
+function logName(attempt: number): string {
   return `events.${attempt}.jsonl`;
+}
+
+/** Whether a file in the folder of a job is a log. */
+export function isLogName(name: string): boolean {
+  return LOG_NAME.test(name);
 }
 
 /** The attempts that have logs in a folder, in order. */

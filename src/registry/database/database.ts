@@ -11,6 +11,8 @@ export interface Database extends AsyncDisposable {
   hasWords(words: readonly string[]): Expression<SqlBool>;
   /** Words as the column `words` stores them. */
   storedWords(words: readonly string[]): RawBuilder<string>;
+  /** Runs work that all processes which share the database do at their start, one after the other. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Whether a query would be answered now. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;

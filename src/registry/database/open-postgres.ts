@@ -8,6 +8,8 @@ import type { Tables } from './tables.ts';
 
 /** Key of the advisory lock: "skillcell" in ASCII, as far as it fits. */
 const LOCK_KEY = '8316287205064929644';
+/** Key of the lock of processes that start: "skillsta". */
+const START_KEY = '8316857051266643041';
 const MOST_CONNECTIONS = 8;
 const CONNECT_MS = 5_000;
 /** Pause before the lock is asked for again. */
@@ -52,6 +54,16 @@ export async function openPostgres(url: string, { isShared }: { isShared: boolea
   const database: Database = {
     db,
     system: 'postgres',
+    async inTurn(work) {
+      const client = await connect(url);
+      try {
+        // The end of the connection frees it.
+        await client.query('select pg_advisory_lock($1::bigint)', [START_KEY]);
+        return await work();
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
     isReady: () =>
       sql`select 1`.execute(db).then(
         () => true,
@@ -75,6 +87,23 @@ const typeParser: typeof pg.types.getTypeParser = (id, format) =>
   // Counts and times fit into a number.
   id === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(id, format);
 
+function clientOf(url: string): pg.Client {
+  return new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, keepAlive: true });
+}
+
+/** A connection of its own. @throws SkillcellError `database.unavailable` */
+async function connect(url: string): Promise<pg.Client> {
+  const client = clientOf(url);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw unavailable(error);
+  }
+}
+
 /** The lock of one process, or of all that share it, which lives as long as its connection. */
 interface DatabaseLock {
   /** @throws SkillcellError `database.in-use`, `database.unavailable` */
@@ -89,7 +118,7 @@ function createLock(url: string, isShared: boolean): DatabaseLock {
   let holder: pg.Client | undefined;
   let isClosed = false;
   const take = async (): Promise<void> => {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS, keepAlive: true });
+    const client = clientOf(url);
     const lost = (): void => {
       if (holder !== client) return;
       holder = undefined;

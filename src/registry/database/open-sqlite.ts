@@ -6,13 +6,12 @@ import { GenericSqliteWorkerDialect } from 'kysely-generic-sqlite/worker';
 import { createNodeWorkerExecutor } from 'kysely-generic-sqlite/worker-helper-node';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { inPackage } from '../../contracts/package-root.ts';
-import { withExclusive } from '../../library/lock/with-exclusive.ts';
 import { unavailable, type Database } from './database.ts';
+import { holdFolder } from './hold-folder.ts';
 import { migrate, type Definitions } from './migrations.ts';
 import type { Tables } from './tables.ts';
 
 const FILE = 'skillcell.db';
-const LOCK = 'skillcell.lock';
 /** Messages of SQLITE_FULL, SQLITE_IOERR, SQLITE_BUSY and SQLITE_READONLY: the worker passes on no codes. */
 const OF_THE_DISK = /^(?:database or disk is full|disk I\/O error|database is locked|attempt to write a readonly)/;
 
@@ -33,7 +32,7 @@ const DEFINITIONS: Definitions = {
  * @throws SkillcellError `database.in-use`, `database.newer`, `database.unavailable`
  */
 export async function openSqlite(folder: string): Promise<Database> {
-  const free = await holdLock(join(folder, LOCK));
+  const free = await holdFolder(folder);
   // Only the owner may read the jobs and the hashes of tokens. The files beside it get the same mode.
   closeSync(openSync(join(folder, FILE), 'a', 0o600));
   const worker = new Worker(workerFile(), { env: {}, execArgv: [] });
@@ -58,6 +57,7 @@ export async function openSqlite(folder: string): Promise<Database> {
   const database: Database = {
     db,
     system: 'sqlite',
+    inTurn: (work) => work(),
     isReady,
     hasWords: (words) => sql`job_words match ${words.map((word) => `"${word}"*`).join(' ')}`,
     storedWords: (words) => sql`${words.join(' ')}`,
@@ -86,29 +86,6 @@ async function guardQueries(connection: DatabaseConnection): Promise<void> {
         ? unavailable(error, 'its disk is full, or cannot be written')
         : error;
     }
-  };
-}
-
-/** Takes the lock file, and returns the function that frees it. */
-async function holdLock(path: string): Promise<() => Promise<void>> {
-  const taken = Promise.withResolvers<void>();
-  const over = Promise.withResolvers<void>();
-  const held = withExclusive(
-    path,
-    () => {
-      taken.resolve();
-      return over.promise;
-    },
-    { patienceMs: 0 },
-  );
-  await Promise.race([taken.promise, held]).catch((cause: unknown) => {
-    if (!SkillcellError.isInstance(cause) || cause.code !== 'store.conflict') throw cause;
-    const reason = cause.message.replace(/^Cannot [^:]*: /, '');
-    throw new SkillcellError('database.in-use', `Cannot open the database: ${reason}`, { cause });
-  });
-  return () => {
-    over.resolve();
-    return held;
   };
 }
 

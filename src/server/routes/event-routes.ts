@@ -1,10 +1,12 @@
 import type { Writable } from 'node:stream';
 import * as z from 'zod';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { isLastEvent } from '../../queue/job-ends.ts';
 import { LOG_START, type LogPart, type LogPlace } from '../../queue/seams/job-log.ts';
 import { viewerIn } from '../http/authenticate.ts';
+import { answerAs, askOther } from '../http/pass-on.ts';
 import { RequestRefused } from '../http/problem.ts';
-import { eventsAnswer, idInPath, problems } from '../schemas/common.ts';
+import { API_BASE, eventsAnswer, idInPath, problems } from '../schemas/common.ts';
 import { jobSummaryFor } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
@@ -38,13 +40,19 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       // The header wins: a client that reconnects sends it.
       const given = request.headers['last-event-id'] || request.query.after || undefined;
       const after = given === undefined ? LOG_START : placeOf(given);
-      await queue.complete(row);
-      // A job that is canceled while it waits has a log, too.
-      if (after.attempt > Math.max(1, row.attempt) || !(await log.isPlace(row.id, after))) throw noPlace(given);
       const gone = new AbortController();
       const { raw } = reply;
       raw.once('close', () => gone.abort());
       const over = AbortSignal.any([gone.signal, ending]);
+      const askOwner = (address: string): ReturnType<typeof askOther> => {
+        const path = `${API_BASE}/jobs/${row.id}/events?after=${after.attempt}.${after.offset}`;
+        return askOther(request, { address, path, signal: over });
+      };
+      const owner = await queue.addressOf(row);
+      if (owner !== undefined) return answerAs(reply, await askOwner(owner));
+      await queue.complete(row);
+      // A job that is canceled while it waits has a log, too.
+      if (after.attempt > Math.max(1, row.attempt) || !(await log.isPlace(row.id, after))) throw noPlace(given);
       reply.hijack();
       raw.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),
@@ -59,6 +67,16 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       };
       const commenting = setInterval(comment, COMMENT_MS);
       try {
+        const begun = await queue.begun(row, over);
+        const other = begun && (await queue.addressOf(begun));
+        if (other !== undefined) {
+          // It sends comments, too.
+          clearInterval(commenting);
+          const { statusCode, body } = await askOwner(other);
+          for await (const piece of statusCode === 200 ? body : []) await written(raw, piece as Buffer, over);
+        }
+        if (begun === undefined || other !== undefined) return raw.end();
+        await queue.complete(begun);
         let isEnd = false;
         const frame = createFrame();
         for await (const parts of log.read(row.id, after, over)) {
@@ -70,7 +88,8 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
         }
         raw.end();
       } catch (error) {
-        if (!over.aborted) request.log.error({ reason: String(error) }, 'a stream of events failed');
+        const isAway = SkillcellError.isInstance(error) && error.code === 'service.unavailable';
+        if (!over.aborted && !isAway) request.log.error({ reason: String(error) }, 'a stream of events failed');
         raw.destroy();
       } finally {
         clearInterval(commenting);

@@ -9,7 +9,7 @@ import type { JobSummaryRow } from '../../queue/rows/job-rows.ts';
 import type { JobRow } from '../../registry/database/tables.ts';
 import { notFound, type Viewer } from '../../registry/users/tokens.ts';
 import { viewerIn } from '../http/authenticate.ts';
-import { idInPath, noContent, numberInQuery, problems } from '../schemas/common.ts';
+import { API_BASE, idInPath, noContent, numberInQuery, problems } from '../schemas/common.ts';
 import { jobFilterFields, jobOf, jobResultSchema, jobSchema, jobSummarySchema } from '../schemas/jobs.ts';
 import { type JobListOptions, listJobs } from './list-jobs.ts';
 import { readJobForm, type Upload } from './read-job-form.ts';
@@ -179,7 +179,7 @@ export function addJobRoutes(app: App, parts: RouteParts): void {
     reply: FastifyReply,
     row: Selectable<JobRow>,
   ): FastifyReply | Promise<FastifyReply> {
-    void reply.header('location', `/api/v1/jobs/${row.id}`);
+    void reply.header('location', `${API_BASE}/jobs/${row.id}`);
     const seconds = waitOf(request);
     if (seconds === 0) return reply.code(202).send(jobOf(row));
     void reply.header('preference-applied', `wait=${seconds}`);

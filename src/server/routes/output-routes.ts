@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import type { ByteRange } from '../../queue/seams/job-files.ts';
+import type { ByteRange, FiledJob } from '../../queue/seams/job-files.ts';
 import { viewerIn } from '../http/authenticate.ts';
+import { answerAs, askOther } from '../http/pass-on.ts';
 import { RequestRefused } from '../http/problem.ts';
 import { notFound } from '../../registry/users/tokens.ts';
-import { bytesAnswer, problems } from '../schemas/common.ts';
+import { API_BASE, bytesAnswer, problems } from '../schemas/common.ts';
 import { jobFor, jobSummaryFor, resultOf } from './job-routes.ts';
 import type { App, RouteParts } from './route-options.ts';
 
@@ -27,7 +28,7 @@ const IN_FRAME = {
 
 /** The exact bytes that a job has written. */
 export function addOutputRoutes(app: App, parts: RouteParts): void {
-  const { files } = parts;
+  const { files, queue } = parts;
 
   app.get(
     '/jobs/:id/output/:stream',
@@ -41,9 +42,16 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
     },
     async (request, reply) => {
       const { id, stream } = request.params;
-      await jobSummaryFor(parts, viewerIn(request), id);
+      const job = await jobSummaryFor(parts, viewerIn(request), id);
+      const owner = await queue.addressOf(job);
+      if (owner !== undefined) {
+        const gone = new AbortController();
+        reply.raw.once('close', () => gone.abort());
+        const path = `${API_BASE}/jobs/${id}/output/${stream}`;
+        return answerAs(reply, await askOther(request, { address: owner, path, signal: gone.signal }));
+      }
       return await sendFile(request, reply, {
-        id,
+        job,
         name: stream,
         mediaType: 'application/octet-stream',
         fileName: stream,
@@ -81,7 +89,7 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
       if (artifact === undefined) throw notFound();
       const fileName = path.slice(path.lastIndexOf('/') + 1);
       return await sendFile(request, reply, {
-        id: row.id,
+        job: row,
         name: `artifacts/${path}`,
         mediaType: artifact.mediaType,
         fileName,
@@ -92,9 +100,9 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
   async function sendFile(
     request: FastifyRequest,
     reply: FastifyReply,
-    { id, name, mediaType, fileName }: { id: string; name: string; mediaType: string; fileName: string },
+    { job, name, mediaType, fileName }: { job: FiledJob; name: string; mediaType: string; fileName: string },
   ): Promise<FastifyReply> {
-    const size = await files.size(id, name);
+    const size = await files.size(job, name);
     if (size === undefined) throw notFound();
     const isFrame = request.headers['sec-fetch-dest'] === 'iframe';
     void reply
@@ -109,7 +117,7 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
       throw new RequestRefused('request.range', `Cannot send this part: the file has ${size} bytes.`);
     }
     if (end - start < size) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
-    return reply.header('content-length', end - start).send(files.read(id, name, { start, end }));
+    return reply.header('content-length', end - start).send(files.read(job.id, name, { start, end }));
   }
 }
 

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import type { Problem } from '../http/problem.ts';
 
+/** Base of the routes. */
+export const API_BASE = '/api/v1';
+
 /** The fields of {@link Problem}. */
 export const problemFields: Record<keyof Problem, z.ZodType> = {
   type: z.string(),

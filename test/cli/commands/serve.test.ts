@@ -9,6 +9,8 @@ import { BEST_FLAGS, requireLevel } from '../../fixtures/levels.ts';
 import { runCli, spawnCli } from '../../fixtures/spawn-cli.ts';
 import { until } from '../../fixtures/until.ts';
 
+const REPLICA = ['--replica', '--database', 'postgres://a@b/c'];
+
 let folder: string;
 let port: number;
 const services: ChildProcess[] = [];
@@ -108,7 +110,9 @@ describe('skillcell serve', () => {
     const running = call('/jobs', { kind: 'exec', code: "setTimeout(() => console.log('done'), 3_000)" });
     await until(async () => ((await call('/jobs?state=running')).json['items'] as unknown[]).length === 1, 'the job');
     child.kill('SIGTERM');
-    await until(async () => (await call('/jobs', { kind: 'exec', code: '1' })).status === 503, 'the refusal');
+    // A job that is sent before the signal arrives would be answered at its end.
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 503, 'the end');
+    expect((await call('/jobs', { kind: 'exec', code: '1' })).status).toBe(503);
     expect((await running).json).toMatchObject({ stdout: { text: 'done\n' } });
     expect(await once(child, 'exit')).toEqual([143, null]);
   });
@@ -170,6 +174,14 @@ describe('skillcell serve', () => {
     [['--database', 'mysql://localhost/x'], '--database'],
     [['--keep-days', '0'], '--keep-days'],
     [['--state', ''], '--state'],
+    [['--replica'], '--replica'],
+    [['--replica', '--database', 'postgres://a@b/c', '--advertise', 'http://a:1'], '--replica'],
+    [['--files', 's3://bucket'], '--files'],
+    [['--advertise', 'http://a:1'], '--advertise'],
+    [[...REPLICA, '--advertise', 'http://user:word@a:1', '--files', 's3://bucket'], '--advertise'],
+    [[...REPLICA, '--advertise', 'http://a:1/path', '--files', 's3://bucket'], '--advertise'],
+    [[...REPLICA, '--advertise', 'a:1', '--files', 's3://bucket'], '--advertise'],
+    [[...REPLICA, '--advertise', 'http://a:1', '--files', 'bucket'], '--files'],
     [['--allow-host', '*'], '--allow-host'],
     [['--allow-host', 'skills.example.com:443'], '--allow-host'],
     [['--allow-host', ''], '--allow-host'],

@@ -1,39 +1,29 @@
 import { once } from 'node:events';
-import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import { CODEGEN_JOB_TIMEOUT_MS, DEFAULT_LIMITS } from '../../../contracts/jobs/limits.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../../contracts/jobs/result.ts';
-import { stateFolder } from '../../../durable/user-folders.ts';
 import type { JobStream, JobStreamOptions } from '../../../jobs/orchestrator.ts';
 import { toolPatterns } from '../../../jobs/request/asked-tools.ts';
 import { invalid, type JobRequest } from '../../../jobs/request/job-schema.ts';
 import { jobRunners } from '../../job/runners.ts';
-import { type CommandContext, flagValue, flagValues } from '../../options/flags/command.ts';
+import type { CommandContext } from '../../options/flags/command.ts';
 import { fleetOfJobs } from '../../options/flags/fleet-flags.ts';
 import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
 import { modelFromFlags } from '../../options/flags/model-flags.ts';
-import { parseNumber } from '../../options/flags/parse-number.ts';
 import { keepSmall } from '../../options/serving/keep-small.ts';
 import { networkFromFlags } from '../../options/network/network-from-flags.ts';
 import { poolFromFlags } from '../../options/serving/pool-flag.ts';
+import { serviceFlags } from '../../options/serving/service-flags.ts';
 import { jobOptions } from '../../options/job-options.ts';
 import { loadUnchecked } from '../../../skills/load-subsystem.ts';
 import { selectTools } from '../../../tools/define/tool-selection.ts';
 import type { Tool } from '../../../tools/define/tool.ts';
 import { quoted, usageError } from '../../terminal/usage-error.ts';
 
-const PORT = { minimum: 0, maximum: 65_535, unit: 'the port' };
-const DRAIN = { minimum: 0, maximum: 3_600, unit: 'seconds' };
-const KEEP_DAYS = { minimum: 1, maximum: 3_650, unit: 'days' };
-const MAX_WAITING = { minimum: 1, maximum: 1_000_000, unit: 'jobs' };
 /** Jobs at once where workers of a fleet run the sandboxes. */
 const FLEET_JOBS = 256;
 /** Time for canceled jobs and for the answers to their clients, after `--drain`. */
 const END_MS = 10_000;
-/** A name, or an address of version 6 in brackets. */
-const HOST_NAME = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
-const LOOPBACK = ['127.0.0.1', 'localhost', '::1'];
 
 /** `skillcell serve`: answers requests until the command is interrupted. */
 export async function runServe(context: CommandContext): Promise<number> {
@@ -101,57 +91,6 @@ export async function runServe(context: CommandContext): Promise<number> {
   await service.close(flags.drainMs);
   settleUrgent();
   return 0;
-}
-
-interface ServiceFlags {
-  folder: string;
-  databaseUrl: string | undefined;
-  host: string;
-  port: number;
-  allowHosts: string[];
-  behindProxy: boolean;
-  drainMs: number;
-  keepDays: number;
-  maxWaiting: number;
-}
-
-/** @throws SkillcellError `usage.invalid` */
-function serviceFlags({ arguments: given, io }: CommandContext): ServiceFlags {
-  const number = (name: string, fallback: number, range: Parameters<typeof parseNumber>[2]): number => {
-    const text = flagValue(given, name);
-    return text === undefined ? fallback : parseNumber(`--${name}`, text, range);
-  };
-  const host = flagValue(given, 'host') ?? '127.0.0.1';
-  const behindProxy = given.flags.has('behind-proxy');
-  if (isIP(host) === 0 && host !== 'localhost')
-    throw usageError('--host', 'it must be an IP address or localhost', host);
-  if (!LOOPBACK.includes(host) && !behindProxy) {
-    const advice = 'Let a proxy end TLS, and add --behind-proxy.';
-    throw usageError('--host', 'other machines could read the tokens of requests without TLS', host, advice);
-  }
-  const databaseUrl = flagValue(given, 'database');
-  if (databaseUrl !== undefined && !/^postgres(?:ql)?:$/.test(URL.parse(databaseUrl)?.protocol ?? '')) {
-    // The text may hold a password.
-    throw usageError(
-      '--database',
-      'it must be an address of the form postgres://USER@HOST/NAME',
-      `${databaseUrl.length} characters`,
-    );
-  }
-  const state = flagValue(given, 'state');
-  if (state === '') throw usageError('--state', 'it must name a folder', state);
-  const allowHosts = flagValues(given, 'allow-host').map((name) => name.toLowerCase());
-  const notHost = allowHosts.find((name) => URL.parse(`http://${name}`)?.hostname !== name || !HOST_NAME.test(name));
-  if (notHost !== undefined)
-    throw usageError('--allow-host', 'it must be one name or address, without a port or wildcard', notHost);
-  return {
-    folder: state === undefined ? stateFolder(io.env) : resolve(io.cwd(), state),
-    ...{ databaseUrl, host, behindProxy, allowHosts },
-    port: number('port', 7_420, PORT),
-    drainMs: number('drain', 30, DRAIN) * 1_000,
-    keepDays: number('keep-days', 30, KEEP_DAYS),
-    maxWaiting: number('max-waiting', 1_000, MAX_WAITING),
-  };
 }
 
 /** Refuses a tool of the service that its flags do not give. Other names are those of tools that skills bring. */

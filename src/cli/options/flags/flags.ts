@@ -252,6 +252,9 @@ export const SERVICE_FLAGS: readonly FlagSpecification[] = [
     value: 'URL',
     summary: 'a PostgreSQL database, postgres://… (default: SQLite in the state folder)',
   },
+  { name: 'replica', summary: 'be one of several processes with this PostgreSQL database' },
+  { name: 'advertise', value: 'URL', summary: 'where the other replicas reach this one, http://HOST:PORT' },
+  { name: 'files', value: 'BUCKET', summary: 'where replicas keep the files of jobs, s3://BUCKET/PREFIX' },
   {
     name: 'allow-host',
     value: 'NAME',

@@ -1,4 +1,5 @@
 import { createLimiter } from '../../../protocol/limiter.ts';
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
@@ -20,6 +21,8 @@ export interface ListedObject {
 /** A page of a list. */
 export interface ListedPage {
   objects: ListedObject[];
+  /** Prefixes up to the next slash, if the list was asked for them; their objects are not in it. */
+  prefixes: string[];
   /** Keys that are not UTF-8, as the service writes them. */
   unreadable: string[];
   /** Token of the next page. */
@@ -34,7 +37,11 @@ export type Expected = { etag: string | null } | 'any';
 /** Requests to a bucket, at most sixteen at once. Each has a timeout. Reads are retried. */
 export interface S3Access {
   readonly address: string;
-  list(from: { prefix: string; token?: string | undefined }, signal?: AbortSignal): Promise<ListedPage>;
+  /** @param from with `folders`, what lies below a further slash is one prefix of the page */
+  list(
+    from: { prefix: string; token?: string | undefined; folders?: boolean | undefined },
+    signal?: AbortSignal,
+  ): Promise<ListedPage>;
   /** Undefined where the object has changed. @throws SkillcellError `store.unavailable` */
   read(object: Pick<ListedObject, 'key' | 'etag' | 'bytes'>, signal?: AbortSignal): Promise<Uint8Array | undefined>;
   /** The object of a key; undefined where it does not exist. */
@@ -52,6 +59,18 @@ export interface S3Access {
    * @throws SkillcellError `store.unsupported` for a service that ignores conditions
    */
   write(key: string, body: Uint8Array, expected: Expected, signal?: AbortSignal): Promise<string | undefined>;
+  /**
+   * Writes an object from a file, in pieces.
+   *
+   * @throws SkillcellError `store.unavailable`, or of the file
+   */
+  upload(key: string, path: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Writes an object to a file, in pieces; false where the object does not exist. A failure may leave a part of it.
+   *
+   * @throws SkillcellError `store.unavailable`, or of the file
+   */
+  download(key: string, path: string, signal?: AbortSignal): Promise<boolean>;
   /** Copies within the bucket. @returns the ETag of the copy */
   copy(from: string, to: string, signal?: AbortSignal): Promise<string>;
   remove(key: string, signal?: AbortSignal): Promise<void>;
@@ -140,7 +159,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
   return {
     address,
     requireConditions,
-    async list({ prefix, token }, signal) {
+    async list({ prefix, token, folders = false }, signal) {
       const action = 'list skills';
       const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal) => {
         const command = new sdk.ListObjectsV2Command({
@@ -148,6 +167,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
           Prefix: prefix,
           // Without it, a key with a control character would break the XML.
           EncodingType: 'url',
+          ...(folders ? { Delimiter: '/' } : {}),
           ...(pageKeys === undefined ? {} : { MaxKeys: pageKeys }),
           ...(token === undefined ? {} : { ContinuationToken: token }),
         });
@@ -209,6 +229,54 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
       if (expected === 'any') throw unavailable('write a skill', address, asked.reason);
       return undefined;
     },
+    async upload(key, path, signal) {
+      const action = 'store a file';
+      await using file = await open(path);
+      const { size } = await file.stat();
+      const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal, heard) => {
+        const pieces = file.createReadStream({ start: 0, end: Math.max(0, size - 1), autoClose: false });
+        // An empty stream would be sent without a length.
+        const body = size === 0 ? new Uint8Array() : pieces.on('data', heard);
+        const command = new sdk.PutObjectCommand({ Bucket, Key: key, Body: body, ContentLength: size });
+        try {
+          await client.send(command, { abortSignal });
+          return true;
+        } finally {
+          pieces.destroy();
+        }
+      });
+      if (asked.found === undefined) throw unavailable(action, address, asked.reason);
+    },
+    async download(key, path, signal) {
+      const action = 'fetch a file';
+      await using file = await open(path, 'w', 0o600);
+      /** A failure of the disk is not tried again. */
+      let fault: unknown;
+      const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal, heard) => {
+        const command = new sdk.GetObjectCommand({ Bucket, Key: key });
+        const { Body, ContentLength } = await client.send(command, { abortSignal });
+        const body = Body as Readable;
+        abortSignal.addEventListener('abort', () => body.destroy(new Error('withdrawn')));
+        await file.truncate();
+        let bytes = 0;
+        for await (const piece of body as AsyncIterable<Buffer>) {
+          heard();
+          const { bytesWritten } = await file.write(piece, 0, piece.length, bytes).catch((error: unknown) => {
+            fault = error;
+            return { bytesWritten: 0 };
+          });
+          if (bytesWritten !== piece.length) break;
+          bytes += bytesWritten;
+        }
+        if (fault === undefined && ContentLength !== undefined && ContentLength !== bytes)
+          throw new FaultyAnswer(`the service sent ${bytes} bytes of ${ContentLength}`);
+        return true;
+      });
+      if (fault !== undefined) throw fault;
+      if (asked.found !== undefined) return true;
+      if (asked.kind === 'again') throw unavailable(action, address, asked.reason);
+      return false;
+    },
     async copy(from, to, signal) {
       const action = 'write a skill';
       const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal) => {
@@ -242,6 +310,7 @@ interface SentPage {
         LastModified?: Date | undefined;
       }[]
     | undefined;
+  CommonPrefixes?: { Prefix?: string | undefined }[] | undefined;
   EncodingType?: string | undefined;
   IsTruncated?: boolean | undefined;
   NextContinuationToken?: string | undefined;
@@ -256,8 +325,13 @@ function pageOf(page: SentPage, at: number): ListedPage {
     if (key === undefined) unreadable.push(Key);
     else objects.push({ key, etag: bare(ETag), bytes: Size, changedAt: LastModified?.getTime() ?? 0 });
   }
+  const prefixes = (page.CommonPrefixes ?? []).flatMap(({ Prefix = '' }) => {
+    const prefix = isEncoded ? decodedKey(Prefix) : Prefix;
+    return prefix ?? [];
+  });
   return {
     objects,
+    prefixes,
     unreadable,
     at,
     next: page.IsTruncated === true ? page.NextContinuationToken : undefined,

@@ -118,6 +118,7 @@ describe('listPrefix()', () => {
     const list = async (): Promise<ListedPage> => ({
       objects: [],
       unreadable: [],
+      prefixes: [],
       next: undefined,
       at: asked,
       ...pages[Math.min(asked++, pages.length - 1)],
