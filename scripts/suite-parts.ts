@@ -74,6 +74,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   // A server of buckets.
   'test/library/stores/s3/s3-on-ceph.test.ts',
   'test/cli/skills-add-s3.test.ts',
+  'test/queue/seams/bucket-files.test.ts',
   // The clients of a network, which take seconds for each installation or repository, slow connections, and faults.
   'test/egress/{clients,packages,sandbox-without-network,upstream-proxy,without-network}.test.ts',
   'test/egress/certificates/{create-authority,strict-clients}.test.ts',

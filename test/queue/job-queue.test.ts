@@ -6,6 +6,7 @@ import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { type JobQueue, openJobQueue } from '../../src/queue/job-queue.ts';
 import { folderFiles } from '../../src/queue/seams/folder-files.ts';
 import { folderLog } from '../../src/queue/seams/folder-log.ts';
+import type { JobFiles } from '../../src/queue/seams/job-files.ts';
 import { localDispatch } from '../../src/queue/seams/local-dispatch.ts';
 import type { Database } from '../../src/registry/database/database.ts';
 import { logLines } from '../fixtures/log-lines.ts';
@@ -21,6 +22,8 @@ interface OpenOptions {
   concurrency?: number;
   maxWaiting?: number;
   change?(db: Database['db']): Database['db'];
+  /** @default that of a folder, which publishes nothing */
+  publish?: JobFiles['publish'];
 }
 
 describeDatabases('a queue', (make) => {
@@ -41,12 +44,13 @@ describeDatabases('a queue', (make) => {
   });
 
   /** Opens the database and the queue, as the next process does. */
-  async function open({ change, ...options }: OpenOptions = {}): Promise<void> {
+  async function open({ change, publish, ...options }: OpenOptions = {}): Promise<void> {
     const opened = await scene.open();
     database = change === undefined ? opened : { ...opened, db: change(opened.db) };
     jobs = scriptedJobs();
     mkdirSync(join(scene.folder, 'jobs'), { recursive: true });
-    const files = folderFiles(join(scene.folder, 'jobs'));
+    const inFolder = folderFiles(join(scene.folder, 'jobs'));
+    const files = publish === undefined ? inFolder : { ...inFolder, publish };
     queue = await openJobQueue({
       ...{ database, files, log: folderLog(files), dispatch: localDispatch(), start: jobs.start },
       resolve: async (request) => request,
@@ -303,6 +307,22 @@ describeDatabases('a queue', (make) => {
     if (end === undefined) return expect.unreachable();
     await Promise.all([queue.complete(end), queue.complete(end)]);
     expect(eventsOf(row.id).map(({ type }) => type)).toEqual(['finished']);
+  });
+
+  it('ends a job when its files are where others find them', async () => {
+    const asked: unknown[] = [];
+    const publish: JobFiles['publish'] = async (attempt, names) => {
+      asked.push([attempt, names]);
+      if (asked.length < 3) throw new SkillcellError('store.unavailable', 'on purpose');
+    };
+    await reopen({ publish });
+    const { row } = await submit();
+    await started(row.id);
+    jobs.running[0]?.end();
+    await until(() => asked.length === 2, 'two tries');
+    expect((await queue.rows.summary(row.id))?.state).toBe('running');
+    expect(await ended(row.id)).toMatchObject({ outcome: 'succeeded', attempt: 1 });
+    expect(asked).toEqual(Array(3).fill([{ id: row.id, attempt: 1 }, ['stdout', 'stderr']]));
   });
 
   it('runs a job anew with the same files', async () => {

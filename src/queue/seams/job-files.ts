@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { JobSummaryRow } from '../rows/job-rows.ts';
+import type { Selectable } from 'kysely';
+import type { JobRow } from '../../registry/database/tables.ts';
 
 /** Bytes of a stored file. `end` is not part of them. */
 export interface ByteRange {
@@ -8,7 +9,7 @@ export interface ByteRange {
 }
 
 /** A job as its row says, for its files: they are those of its attempt, on the host of its owner. */
-export type FiledJob = Pick<JobSummaryRow, 'id' | 'attempt' | 'owner' | 'state'>;
+export type FiledJob = Pick<Selectable<JobRow>, 'id' | 'attempt' | 'owner' | 'state'>;
 
 /** The bytes of jobs: inputs, output and artifacts, by the id of the job and a path. */
 export interface JobFiles {

@@ -1,6 +1,6 @@
 import { createLimiter } from '../../../protocol/limiter.ts';
-import { open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { type FileHandle, open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { type ConditionalWrite, ignoredCondition, unsupported } from './conditional-writes.ts';
@@ -80,6 +80,7 @@ export interface S3Access {
 /** Concurrent requests of one store; further ones wait. */
 export const REQUESTS_AT_ONCE = 16;
 const PAUSE_MS = 100;
+const PIECE_BYTES: number = 64 * 1024;
 const PROBE: Uint8Array = Buffer.from('skillcell\n');
 
 /**
@@ -234,16 +235,10 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
       await using file = await open(path);
       const { size } = await file.stat();
       const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal, heard) => {
-        const pieces = file.createReadStream({ start: 0, end: Math.max(0, size - 1), autoClose: false });
         // An empty stream would be sent without a length.
-        const body = size === 0 ? new Uint8Array() : pieces.on('data', heard);
-        const command = new sdk.PutObjectCommand({ Bucket, Key: key, Body: body, ContentLength: size });
-        try {
-          await client.send(command, { abortSignal });
-          return true;
-        } finally {
-          pieces.destroy();
-        }
+        const Body = size === 0 ? new Uint8Array() : Readable.from(piecesOf(file, size, heard), { objectMode: false });
+        await client.send(new sdk.PutObjectCommand({ Bucket, Key: key, Body, ContentLength: size }), { abortSignal });
+        return true;
       });
       if (asked.found === undefined) throw unavailable(action, address, asked.reason);
     },
@@ -251,7 +246,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
       const action = 'fetch a file';
       await using file = await open(path, 'w', 0o600);
       /** A failure of the disk is not tried again. */
-      let fault: unknown;
+      let fault: Error | undefined;
       const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal, heard) => {
         const command = new sdk.GetObjectCommand({ Bucket, Key: key });
         const { Body, ContentLength } = await client.send(command, { abortSignal });
@@ -261,14 +256,16 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
         let bytes = 0;
         for await (const piece of body as AsyncIterable<Buffer>) {
           heard();
-          const { bytesWritten } = await file.write(piece, 0, piece.length, bytes).catch((error: unknown) => {
-            fault = error;
-            return { bytesWritten: 0 };
-          });
-          if (bytesWritten !== piece.length) break;
-          bytes += bytesWritten;
+          try {
+            for (let at = 0; at < piece.length;)
+              at += (await file.write(piece, at, piece.length - at, bytes + at)).bytesWritten;
+          } catch (error) {
+            fault = error as Error;
+            return true;
+          }
+          bytes += piece.length;
         }
-        if (fault === undefined && ContentLength !== undefined && ContentLength !== bytes)
+        if (ContentLength !== undefined && ContentLength !== bytes)
           throw new FaultyAnswer(`the service sent ${bytes} bytes of ${ContentLength}`);
         return true;
       });
@@ -350,6 +347,22 @@ function decodedKey(key: string): string | undefined {
 
 function bare(etag: string): string {
   return etag.replace(/^"|"$/g, '');
+}
+
+/** The first bytes of a file, piece by piece. */
+async function* piecesOf(file: FileHandle, size: number, onPiece: () => void): AsyncGenerator<Buffer> {
+  for (let at = 0; at < size;) {
+    const { buffer, bytesRead } = await file.read(
+      Buffer.allocUnsafe(PIECE_BYTES),
+      0,
+      Math.min(PIECE_BYTES, size - at),
+      at,
+    );
+    if (bytesRead === 0) throw new Error('the file became shorter');
+    at += bytesRead;
+    onPiece();
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 /** Reads a body of an exact size. A shorter body was cut; a longer one has no known end. */
