@@ -12,7 +12,7 @@ export const SERVICE_ERRORS = {
     exitCode: 3,
     retry: true,
     advice:
-      'One process at a time serves a database: end the other one, or give this one another --state or --database.',
+      'One process at a time serves a database: end the other one, give this one another --state or --database, or make all of them replicas.',
   },
   'database.newer': {
     http: 503,
