@@ -184,6 +184,7 @@ describe('blocks that no test runs', () => {
         "docs/s3.md: import { createS3Backend, loadSkillTool, skillsMiddleware } from 'skillcell/backend'; (it asks a paid model)",
         "docs/scale.md: sudo apt-get install redis-server (it changes the machine)",
         "docs/service.md: skillcell serve (it serves until it is stopped)",
+        "docs/service.md: export PGPASSWORD=… AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… (it serves until it is stopped)",
         "docs/web-sources.md: skillcell skills add mcp:https://docs.example.com/mcp (it needs an MCP server, which a test of its own has)",
       ]
     `);
