@@ -7,6 +7,7 @@ import { createFleetWorker } from '../src/worker/fleet-worker.ts';
 import { defineTool } from '../src/tools/define/tool.ts';
 import { type RedisServer, startRedis } from '../test/fixtures/fleet/redis.ts';
 import { startWorkerProcess } from '../test/fixtures/fleet/worker-process.ts';
+import { startBareStreams } from './bare-streams.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { echo } from './tool-calls.ts';
 import { execSubject } from './exec-subject.ts';
@@ -22,6 +23,8 @@ const LEASE_MS = 3_000;
 /** Jobs in a row whose processor time is counted together. */
 const JOBS = 10;
 const IDLE = { workers: 10, clients: 2 };
+/** Workers of four slots each, and the time for which a job sleeps. */
+const LINEAR = { workers: [1, 2, 4], slots: 4, sleepMs: 4_000, waves: 2 };
 
 const CODE = {
   print: "console.log('42')",
@@ -41,6 +44,8 @@ interface Row {
   goal: string;
   unit: string;
   of(side: Side): Promise<number>;
+  /** What each sample of the baseline costs besides the job on this host. */
+  more?: () => Promise<number>;
 }
 
 interface Side {
@@ -51,7 +56,7 @@ interface Side {
 const IDS = ['warm', 'cold', 'call', 'output', 'input', 'client'].map((name) => `fleet.${name}`);
 
 /** Jobs on one worker of a fleet over the loopback, against the same jobs on this host. */
-export const fleet: BenchmarkGroup = { ids: [...IDS, 'fleet.recover', 'fleet.idle'], run };
+export const fleet: BenchmarkGroup = { ids: [...IDS, 'fleet.recover', 'fleet.idle', 'fleet.linear'], run };
 
 async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
   await using redis = await startRedis();
@@ -74,9 +79,11 @@ async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Pro
     if (outcome !== 'succeeded') throw new Error(`Cannot measure: a job did not succeed, got ${error?.message}.`);
     return performance.now() - from;
   };
+  const streams = parts.use(await startBareStreams(redis.adminUrl));
   const rows: Row[] = [
     {
-      ...{ id: 'fleet.call', goal: 'ratio ≤ 1.5 and a round trip', unit: 'ms' },
+      ...{ id: 'fleet.call', goal: 'ratio ≤ 1.5', unit: 'ms' },
+      more: () => streams.roundTrip(CALLS),
       async of({ cold }) {
         const { value } = await cold.exec({ code: CODE.calls, tools: ['x.echo'] });
         return Number(value);
@@ -121,13 +128,20 @@ async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Pro
         }),
       );
   }
-  for (const { id, goal, unit, of } of rows.filter((row) => wants(row.id))) {
-    const subjects = (['fleet', 'local'] as const).map((side) => ({ id: side, sample: () => of(sides[side]) }));
+  for (const { id, goal, unit, of, more } of rows.filter((row) => wants(row.id))) {
+    const subjects = [
+      { id: 'fleet', sample: () => of(sides.fleet) },
+      { id: 'local', sample: async () => (await of(sides.local)) + ((await more?.()) ?? 0) },
+    ];
     const values = await takeTurns(subjects, samples, progress);
-    const baseline = { id: `${id}.local`, values: values.get('local') ?? [] };
+    const baseline = {
+      id: `${id}.${more === undefined ? 'local' : 'local+streams'}`,
+      values: values.get('local') ?? [],
+    };
     done.push(measurementOf({ id, unit, goal, values: values.get('fleet') ?? [], baseline }));
   }
   if (wants('fleet.idle')) done.push(await idle());
+  if (wants('fleet.linear')) done.push(...(await linear(Math.min(samples, 3))));
   if (wants('fleet.recover')) done.push(await recover(redis, Math.min(samples, 5)));
   return done;
 }
@@ -160,6 +174,40 @@ async function idle(): Promise<Measurement> {
     ...{ id: 'fleet.idle', unit: 'commands/s', goal, values },
     baseline: { id: 'none', values: values.map(() => 1) },
   });
+}
+
+/** Jobs a second of programs that sleep, on more and more workers, against as many times those of one. */
+async function linear(rounds: number): Promise<Measurement[]> {
+  const { workers, slots, sleepMs, waves } = LINEAR;
+  await using redis = await startRedis();
+  const rates = new Map<number, number[]>(workers.map((count) => [count, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const count of workers) {
+      await using parts = new AsyncDisposableStack();
+      const queue = `linear-${round}-${count}`;
+      for (let at = 0; at < count; at += 1) {
+        const name = `${queue}-${at}`;
+        parts.use(await startWorkerProcess(await redis.workerUrl(name, queue), name, { queue, slots }));
+      }
+      const orchestrator = parts.use(createOrchestrator({ runners: [createFleetRunner({ url: redis.url, queue })] }));
+      // The first job of a process loads its modules.
+      await orchestrator.exec({ code: '1' });
+      const jobs = count * slots * waves;
+      const code = `setTimeout(() => undefined, ${sleepMs})`;
+      const from = performance.now();
+      const ended = await Promise.all(Array.from({ length: jobs }, () => orchestrator.exec({ code })));
+      const failed = ended.find(({ outcome }) => outcome !== 'succeeded');
+      if (failed !== undefined) throw new Error(`Cannot measure: a job did not succeed, got ${failed.error?.message}.`);
+      rates.get(count)?.push((jobs * 1_000) / (performance.now() - from));
+    }
+  }
+  const [one = []] = rates.values();
+  return workers.slice(1).map((count) =>
+    measurementOf({
+      ...{ id: `fleet.linear.${count}`, unit: 'jobs/s', goal: 'ratio ≥ 0.9', values: rates.get(count) ?? [] },
+      baseline: { id: `one worker × ${count}`, values: one.map((rate) => rate * count) },
+    }),
+  );
 }
 
 /** From the kill of a worker until its job has begun on another one. */
