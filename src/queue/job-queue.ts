@@ -73,6 +73,23 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     sweepJobs(rows, files, { before: now() - options.keepDays * DAY_MS, accepting: acceptance.accepting });
   let closed: Promise<void> | undefined;
 
+  type CanceledJob = Parameters<JobQueue['cancel']>[0];
+  const cancelWaiting = async ({ id, kind, attempt }: CanceledJob, reason: string): Promise<boolean> => {
+    // A job that waits again has had attempts.
+    const result = canceledResult({ jobId: id, kind, attempt: Math.max(1, attempt) }, reason);
+    const isCanceled = await rows.cancelWaiting(id, result);
+    if (isCanceled) await ends.tell(id, result);
+    return isCanceled;
+  };
+  const cancelRunning = async ({ id }: CanceledJob, reason: string): Promise<boolean> => {
+    // In its row first: a process that takes the job up must not run it.
+    if (!(await rows.cancelRunning(id, reason))) return false;
+    dispatch.cancel(id, reason);
+    const row = await rows.summary(id);
+    if (row?.state !== 'running' || isElsewhere(row)) runs.forget(id);
+    return true;
+  };
+
   const queue: JobQueue = {
     rows,
     submit: acceptance.submit,
@@ -81,19 +98,14 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     get isEnding() {
       return closed !== undefined;
     },
-    async cancel({ id, kind, attempt }, reason) {
-      // A job that waits again has had attempts.
-      const result = canceledResult({ jobId: id, kind, attempt: Math.max(1, attempt) }, reason);
-      if (await rows.cancelWaiting(id, result)) {
-        await ends.tell(id, result);
-        return true;
-      }
-      // In its row first: a process that takes the job up must not run it.
-      if (!(await rows.cancelRunning(id, reason))) return false;
-      dispatch.cancel(id, reason);
-      const row = await rows.summary(id);
-      if (row?.state !== 'running' || isElsewhere(row)) runs.forget(id);
-      return true;
+    async cancel(job, reason) {
+      let row: JobSummaryRow | undefined;
+      do {
+        if ((await cancelWaiting(job, reason)) || (await cancelRunning(job, reason))) return true;
+        row = await rows.summary(job.id);
+        // Between the two, another process may have let it wait again.
+      } while (row !== undefined && row.state !== 'finished');
+      return false;
     },
     async complete(row) {
       const { id, state } = row;

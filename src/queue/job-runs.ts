@@ -105,19 +105,24 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
   const run = async (row: Selectable<JobRow>, cancellation: AbortSignal): Promise<void> => {
     const { id, user_id: userId, attempt } = row;
     const signal = AbortSignal.any([cancellation, overtime.signal]);
+    let last: Attempt = { id, attempt };
     try {
       const request = JSON.parse(row.request) as StoredRequest;
       const job = { id, userId, attempt, request };
       const { mayCall } = replica ?? {};
       const ended = await runQueuedJob(job, { files, log, start, rows: lasting, mayCall, signal });
-      const last = { id, attempt: ended.attempt };
+      last = { id, attempt: ended.attempt };
       const isOver = cancellation.reason !== TAKEN && !(await handOver(last, ended));
       await (isOver ? finish(last, ended) : leave(id));
     } catch (error) {
       logger.error({ reason: String(error), jobId: id }, 'a job could not be run to its end');
-      const result = lostResult({ jobId: id, kind: row.kind, attempt }, 'internal.fault', 'The service failed.');
+      const result = lostResult(
+        { jobId: id, kind: row.kind, attempt: last.attempt },
+        'internal.fault',
+        'The service failed.',
+      );
       await ends
-        .record(row, { result, errorCode: 'internal.fault' })
+        .record(last, { result, errorCode: 'internal.fault' })
         .catch((err: unknown) =>
           logger.error({ reason: String(err), jobId: id }, 'the end of a job could not be recorded'),
         );
