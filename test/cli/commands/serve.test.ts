@@ -105,6 +105,15 @@ describe('skillcell serve', () => {
     expect((await call(`/jobs/${String(json['jobId'])}/result`)).json).toEqual(json);
   });
 
+  it('runs as many jobs at once as its flag says', async () => {
+    await serve('--jobs', '1');
+    const job = { kind: 'exec', code: 'console.log(Date.now()); setTimeout(() => console.log(Date.now()), 300)' };
+    const ended = await Promise.all([call('/jobs', job), call('/jobs', job)]);
+    const times = ended.map(({ json }) => (json['stdout'] as { text: string }).text.trim().split('\n').map(Number));
+    const [first = [], second = []] = times.toSorted(([a = 0], [b = 0]) => a - b);
+    expect(second[0]).toBeGreaterThanOrEqual(first[1] ?? Number.NaN);
+  });
+
   it('at SIGTERM lets a job end, and refuses new ones meanwhile', async () => {
     const { child } = await serve();
     const running = call('/jobs', { kind: 'exec', code: "setTimeout(() => console.log('done'), 3_000)" });
@@ -182,6 +191,7 @@ describe('skillcell serve', () => {
     [[...REPLICA, '--advertise', 'http://a:1/path', '--files', 's3://bucket'], '--advertise'],
     [[...REPLICA, '--advertise', 'a:1', '--files', 's3://bucket'], '--advertise'],
     [[...REPLICA, '--advertise', 'http://a:1', '--files', 'bucket'], '--files'],
+    [['--jobs', '0'], '--jobs'],
     [['--allow-host', '*'], '--allow-host'],
     [['--allow-host', 'skills.example.com:443'], '--allow-host'],
     [['--allow-host', ''], '--allow-host'],

@@ -42,7 +42,8 @@ export async function runServe(context: CommandContext): Promise<number> {
   const logger = createLogger();
   const fleet = fleetOfJobs(context);
   const runners = await jobRunners(context, { emptyFleet: 'wait', logger, fleet });
-  const concurrency = runners[0]?.isRemote === true ? FLEET_JOBS : Math.max(2, availableParallelism());
+  const most = runners[0]?.isRemote === true ? FLEET_JOBS : Math.max(2, availableParallelism());
+  const concurrency = flags.jobs ?? most;
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
     ...network.host,

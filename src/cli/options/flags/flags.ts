@@ -264,6 +264,11 @@ export const SERVICE_FLAGS: readonly FlagSpecification[] = [
   { name: 'behind-proxy', summary: 'trust the X-Forwarded headers of a proxy, which ends TLS' },
   { name: 'drain', value: 'S', summary: 'seconds that running jobs may take at the end of the service (default: 30)' },
   { name: 'keep-days', value: 'N', summary: 'days that a finished job is kept (default: 30)' },
+  {
+    name: 'jobs',
+    value: 'N',
+    summary: 'running jobs at once (default: 256 on a fleet, else one for each processor, and two at least)',
+  },
   { name: 'max-waiting', value: 'N', summary: 'waiting jobs of all users; more are refused (default: 1000)' },
   ...SERVER_FLAGS.filter(({ name }) => SERVICE_JOB_FLAGS.includes(name) || name === 'pool'),
   {

@@ -9,6 +9,7 @@ import { parseNumber } from '../flags/parse-number.ts';
 const PORT = { minimum: 0, maximum: 65_535, unit: 'the port' };
 const DRAIN = { minimum: 0, maximum: 3_600, unit: 'seconds' };
 const KEEP_DAYS = { minimum: 1, maximum: 3_650, unit: 'days' };
+const JOBS = { minimum: 1, maximum: 10_000, unit: 'jobs' };
 const MAX_WAITING = { minimum: 1, maximum: 1_000_000, unit: 'jobs' };
 /** A name, or an address of version 6 in brackets. */
 const HOST_NAME = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])$/;
@@ -26,6 +27,8 @@ export interface ServiceFlags {
   drainMs: number;
   keepDays: number;
   maxWaiting: number;
+  /** Undefined for the default of the runner. */
+  jobs: number | undefined;
 }
 
 /** @throws SkillcellError `usage.invalid` */
@@ -66,6 +69,7 @@ export function serviceFlags({ arguments: given, io }: CommandContext): ServiceF
     drainMs: number('drain', 30, DRAIN) * 1_000,
     keepDays: number('keep-days', 30, KEEP_DAYS),
     maxWaiting: number('max-waiting', 1_000, MAX_WAITING),
+    jobs: given.flags.has('jobs') ? number('jobs', 0, JOBS) : undefined,
   };
 }
 
