@@ -52,7 +52,12 @@ export async function announceWorker({ redis, leaseMs, row, onTaken, signal }: A
     asked.abort();
     onTaken();
   };
-  await joinBy(name, { redis, signal, write: () => redis.set(key, JSON.stringify(row()), 'PX', leaseMs, 'NX') });
+  await joinBy(name, {
+    redis,
+    leaseMs,
+    signal,
+    write: () => redis.set(key, JSON.stringify(row()), 'PX', leaseMs, 'NX'),
+  });
   // Without a connection the row expires, as it should.
   let writing: Promise<void> = Promise.resolve();
   const renew = (): void => {
@@ -75,15 +80,23 @@ export async function announceWorker({ redis, leaseMs, row, onTaken, signal }: A
 /** Writes the first row. */
 async function joinBy(
   name: string,
-  { redis, signal, write }: Pick<AnnounceOptions, 'redis' | 'signal'> & { write: () => Promise<'OK' | null> },
+  {
+    redis,
+    leaseMs,
+    signal,
+    write,
+  }: Pick<AnnounceOptions, 'redis' | 'leaseMs' | 'signal'> & { write: () => Promise<'OK' | null> },
 ): Promise<void> {
   let found: string | null = null;
+  const from = performance.now();
   // Without a connection it is tried again.
   while ((await write().catch(throwRefusal)) === null) {
     const held = await redis.get(workerKey(name)).catch(throwRefusal);
     found ??= held;
     // A worker that has died renews nothing.
     if (held !== null && held !== found) throw nameTaken(name);
+    // The clock of Redis was set back, so the row of the dead worker would stay for as long.
+    if (performance.now() - from > leaseMs + LOOK_MS) await redis.del(workerKey(name)).catch(throwRefusal);
     await pause(LOOK_MS, undefined, { signal });
   }
 }

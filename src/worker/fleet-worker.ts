@@ -30,6 +30,7 @@ import type { Runner } from '../sandboxes/runner.ts';
 import { ensureRuntime } from '../sandboxes/runtime-bundle.ts';
 import { type Announced, announceWorker } from './announce-worker.ts';
 import { serveLease, type ServedLease } from './serve-lease.ts';
+import { watchStalledCheck } from './watch-stalled-check.ts';
 
 const ACTION = 'create the fleet worker';
 const MIB = 1024 * 1024;
@@ -240,6 +241,9 @@ export async function createFleetWorker(
     removeOnFail: { count: 1_000 },
   });
   engine.on('error', (error) => logger?.debug({ err: error }, 'the engine has an error'));
+  const endWatch = watchStalledCheck(link.redis, demands, () => {
+    if (!isDraining) void engine.startStalledCheckTimer().catch(() => undefined);
+  });
   const begin = setTimeout(() => {
     if (!isDraining) engine.run().catch((error: unknown) => logger?.error({ err: error }, 'the engine has stopped'));
   }, KNOWN_MS);
@@ -258,6 +262,7 @@ export async function createFleetWorker(
     await removeRow();
     await engine.close(true).catch(() => undefined);
     endPings();
+    endWatch();
     engineConnection.disconnect();
     table.close();
     await Promise.all([supply.close(), endSweep(), link.close()]);

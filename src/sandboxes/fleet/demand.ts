@@ -6,7 +6,7 @@ import { sandboxLimitsSchema } from '../../contracts/jobs/limits-schema.ts';
  * Settings of the engine. A demand whose worker died fails, and its client, which has added another by then, is not served twice. A new demand wakes
  * a worker at once: the delay, in seconds, is the longest wait for one.
  */
-export const ENGINE = { lockDuration: 15_000, stalledInterval: 30_000, maxStalledCount: 0, drainDelay: 10 } as const;
+export const ENGINE = { lockDuration: 15_000, stalledInterval: 15_000, maxStalledCount: 0, drainDelay: 10 } as const;
 
 /** A demand for a sandbox, as the engine holds it. Nothing of the user's is in it. */
 export interface Demand {
