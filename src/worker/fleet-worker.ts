@@ -29,6 +29,7 @@ import { ROW_MS } from '../sandboxes/fleet/worker-row.ts';
 import type { Runner } from '../sandboxes/runner.ts';
 import { ensureRuntime } from '../sandboxes/runtime-bundle.ts';
 import { type Announced, announceWorker } from './announce-worker.ts';
+import { createHostCare } from './host-care.ts';
 import { serveLease, type ServedLease } from './serve-lease.ts';
 import { watchStalledCheck } from './watch-stalled-check.ts';
 
@@ -175,6 +176,19 @@ export async function createFleetWorker(
   });
   link.hold(true);
 
+  const host = createHostCare({
+    async probe() {
+      await probeLevel(runner, isolation, closing.signal);
+    },
+    onChange(isFit, reason) {
+      if (isFit) logger?.info('this host starts sandboxes again, so this worker takes demands');
+      else logger?.error({ err: reason }, 'this host starts no sandboxes, so this worker takes no demands');
+      announced?.renew();
+      if (!isFit) void engine.pause(true);
+      else if (!isDraining) void engine.resume();
+    },
+    signal: closing.signal,
+  });
   const serve = async ({ data }: Pick<Job, 'data'>): Promise<void> => {
     // It was on its way to a worker that leaves; its client adds it again.
     closing.signal.throwIfAborted();
@@ -182,7 +196,7 @@ export async function createFleetWorker(
     // Before its sandbox is taken: the pool must not start another one beside the job.
     serving += 1;
     const lease = serveLease(demand, {
-      ...{ table, supply, runner: runner.name, isolation, signal: closing.signal },
+      ...{ table, supply, host, runner: runner.name, isolation, signal: closing.signal },
       most: { memoryMib: options.maxMemoryMib, cpus: options.maxCpus },
     });
     leases.add(lease);
@@ -207,7 +221,7 @@ export async function createFleetWorker(
     announced = await announceWorker({
       redis: link.redis,
       leaseMs: ROW_MS,
-      row: () => ({ ...row, running: leases.size, draining: isDraining, at: Date.now() }),
+      row: () => ({ ...row, running: leases.size, draining: isDraining || !host.isFit, at: Date.now() }),
       onTaken() {
         logger?.error({ worker }, 'another worker has joined the fleet by this name, so this one leaves');
         void leave();

@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS } from '../contracts/jobs/limits.ts';
 import type { Isolation } from '../contracts/jobs/result.ts';
 import { createChannel } from '../protocol/channel/channel.ts';
 import { PROTOCOL_VERSION, type SandboxMessage } from '../protocol/messages/messages.ts';
+import type { HostCare } from './host-care.ts';
 import type { SandboxSupply } from '../jobs/supply/sandbox-supply.ts';
 import { findLanguage } from '../languages/languages.ts';
 import type { Demand } from '../sandboxes/fleet/demand.ts';
@@ -32,6 +33,7 @@ export interface ServedLease {
 export interface ServeOptions {
   table: LeaseTable;
   supply: SandboxSupply;
+  host: HostCare;
   /** Name of the worker's runner. */
   runner: string;
   isolation: Isolation;
@@ -41,7 +43,7 @@ export interface ServeOptions {
 
 /** Serves a demand: takes a sandbox, and carries bytes between it and its client until one of them ends. */
 export function serveLease(demand: Demand, options: ServeOptions): ServedLease {
-  const { table, supply, signal } = options;
+  const { table, supply, host, signal } = options;
   const over = new AbortController();
   let sandbox: Sandbox | undefined;
   let isLeaving = false;
@@ -73,7 +75,11 @@ export function serveLease(demand: Demand, options: ServeOptions): ServedLease {
       throw new SkillcellError('runtime.missing', `Cannot start a sandbox: no ${language} here.`);
     const { runner, isolation } = options;
     const wish = { runner, isolation, language, limits: { ...DEFAULT_LIMITS, ...limits } };
-    const taken = await supply.take(wish, AbortSignal.any([signal, over.signal]));
+    const canceled = AbortSignal.any([signal, over.signal]);
+    const taken = await supply.take(wish, canceled).catch(async (error: unknown) => {
+      if (!canceled.aborted) await host.check();
+      throw canceled.aborted || host.isFit ? error : unfit(error);
+    });
     sandbox = taken.session.sandbox;
     const raw = taken.session.release();
     const opened: OpenedSandbox = {
@@ -156,6 +162,13 @@ function refuseTooMuch({ limits }: Demand, { most }: ServeOptions): void {
     const message = `Cannot start a sandbox: this worker gives at most ${name} ${value}, got ${asked}`;
     throw new SkillcellError('runner.isolation-unmet', message);
   }
+}
+
+/** The error of a start that is no fault of its demand: its client tries another worker. */
+function unfit(cause: unknown): SkillcellError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `Cannot start a sandbox: this host starts none at present: ${reason}`;
+  return new SkillcellError('runner.unavailable', message, { cause });
 }
 
 function refusal(error: unknown): { code: string; message: string } {

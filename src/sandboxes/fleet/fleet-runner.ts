@@ -36,6 +36,8 @@ const PROBE_MS = 5_000;
 const TELL_MS = 10_000;
 /** Most time from a taken demand to a ready sandbox. Its worker gives up earlier by itself. */
 const READY_MS = 90_000;
+/** Workers that a demand is offered to, if their hosts start no sandbox. */
+const TRIES = 3;
 const LEVELS: readonly Isolation[] = ['container', 'kernel', 'namespace'];
 
 /** Options of {@link createFleetRunner}. */
@@ -263,7 +265,7 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
       hold(fleet, false);
     }
   };
-  const place = async (fleet: OpenFleet, spec: SandboxSpec, given: AbortSignal): Promise<Sandbox> => {
+  const place = async (fleet: OpenFleet, spec: SandboxSpec, given: AbortSignal, tries = 1): Promise<Sandbox> => {
     const { table, demands, build } = fleet;
     let lease: Lease | undefined;
     const current = (): Lease => lease as Lease;
@@ -292,6 +294,8 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
     } catch (error) {
       lease?.kill('its start was canceled');
       lease?.forget();
+      // The worker has announced by now that it takes no demands.
+      if (followed.isUnfit && tries < TRIES && !signal.aborted) return await place(fleet, spec, given, tries + 1);
       throw error;
     } finally {
       over.abort();

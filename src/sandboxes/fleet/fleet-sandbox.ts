@@ -26,6 +26,8 @@ export interface FollowedSandbox {
   readonly calls: LeaseCalls;
   /** Aborts when a worker has taken the demand, or the lease is over. */
   readonly taken: AbortSignal;
+  /** Whether a worker has refused it because its host starts no sandbox. */
+  readonly isUnfit: boolean;
   /** Resolves with the sandbox when it is ready. @throws SkillcellError of its start, or `sandbox.lost` */
   readonly opened: Promise<OpenedSandbox>;
   sandbox(
@@ -43,6 +45,7 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
   opened.promise.catch(() => undefined);
   let complaint = '';
   let loss: SkillcellError | undefined;
+  let isUnfit = false;
   let last: SandboxCounters | undefined;
   let counted: PromiseWithResolvers<SandboxCounters> | undefined;
 
@@ -89,7 +92,9 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
       (bytes, worker) => {
         lease().forget();
         taken.abort();
-        opened.reject(readRefused(bytes, worker));
+        const refusal = readRefused(bytes, worker);
+        isUnfit = refusal.code === 'runner.unavailable';
+        opened.reject(refusal);
       },
     ],
     [ENTRY_KIND.exit, ended],
@@ -106,6 +111,9 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
 
   return {
     taken: taken.signal,
+    get isUnfit() {
+      return isUnfit;
+    },
     opened: opened.promise,
     calls: {
       onControl: (kind, bytes, worker) => controls.get(kind)?.(bytes, worker),
