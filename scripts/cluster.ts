@@ -3,6 +3,7 @@
  * nothing is left: `npm run cluster -- [--workers 4] [--clients 2] [--kills 100] [--seed N] [--seconds N]`, as root.
  */
 import { parseArgs } from 'node:util';
+import { MISSING_FAKETIME } from '../test/chaos/cluster/clock.ts';
 import { CLUSTER_FAULTS, type ClusterFault } from '../test/chaos/cluster/cluster-faults.ts';
 import { runCluster } from '../test/chaos/cluster/cluster-referee.ts';
 import { missingNetwork } from '../test/chaos/cluster/network.ts';
@@ -39,7 +40,7 @@ if (!isUsable) {
   say(`and \`--only KIND\`, more than once, of ${CLUSTER_FAULTS.join(', ')}.`);
   process.exit(2);
 }
-const missing = MISSING_REDIS ?? missingNetwork();
+const missing = MISSING_REDIS ?? MISSING_FAKETIME ?? missingNetwork();
 if (missing !== undefined) {
   say(`Cannot start: this machine lacks ${missing}.`);
   process.exit(3);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, closeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ownerOf } from '../outside-view.ts';
 import type { NetworkHost } from './network.ts';
@@ -29,36 +30,64 @@ export interface ClusterProcess {
 }
 
 const REDIS = '/usr/bin/redis-server';
-const PROGRAMS: Record<'client' | 'worker', string> = {
-  client: fileURLToPath(new URL('cluster-client.ts', import.meta.url)),
-  worker: fileURLToPath(new URL('../../fixtures/fleet/worker-program.ts', import.meta.url)),
+const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url));
+const PROGRAMS: Record<'client' | 'worker', URL> = {
+  client: new URL('cluster-client.ts', import.meta.url),
+  worker: new URL('../../fixtures/fleet/worker-program.ts', import.meta.url),
 };
 
-/** Starts a client or a worker on a host. Its output goes to the end of a log. */
+/** Folder of the runtimes that processes of root start sandboxes from. */
+const RUNTIMES = '/var/cache/skillcell';
+/** Shows a folder in the place of another one, in file systems of its own, and becomes the program. */
+const IN_PLACE = [
+  ...['/usr/bin/unshare', '--mount', '/bin/sh', '-c'],
+  ...['mount --bind "$1" "$2" && shift 2 && exec "$@"', 'sh'],
+];
+
+/** Surroundings of a process. */
+export interface ProcessPlace {
+  /** Its output goes to the end of this file. */
+  log: string;
+  /** Variables beside those of this process. */
+  env: Record<string, string>;
+  /** The folder that it finds as that of its runtimes. @default that of this machine */
+  runtimes?: string | undefined;
+  /** The checkout that it is started from. @default this one */
+  checkout?: string | undefined;
+}
+
+/** Starts a client or a worker on a host. */
 export function startProgram(
   host: NetworkHost,
   program: keyof typeof PROGRAMS,
   settings: ClusterClientSettings | { url: string; plain: true; name: string; slots: number },
-  { log, temporary }: { log: string; temporary: string },
+  place: ProcessPlace,
 ): ClusterProcess {
-  const command = [process.execPath, PROGRAMS[program], JSON.stringify(settings)];
-  return startProcess(host, command, { log, env: { ...process.env, TMPDIR: temporary } });
+  const path = join(place.checkout ?? CHECKOUT, relative(CHECKOUT, fileURLToPath(PROGRAMS[program])));
+  const command = [process.execPath, path, JSON.stringify(settings)];
+  const { runtimes } = place;
+  if (runtimes === undefined) return startProcess(host, command, place);
+  mkdirSync(RUNTIMES, { recursive: true });
+  return startProcess(host, [...IN_PLACE, runtimes, RUNTIMES, ...command], place);
 }
 
 /** Starts a Redis that keeps nothing on disk. */
-export function startRedis(host: NetworkHost, folder: string, log: string): ClusterProcess {
+export function startRedis(host: NetworkHost, folder: string, place: ProcessPlace): ClusterProcess {
   const args = ['--bind', host.address, '--protected-mode', 'no', '--save', '', '--appendonly', 'no', '--dir', folder];
-  return startProcess(host, [REDIS, ...args], { log, env: process.env });
+  return startProcess(host, [REDIS, ...args], place);
 }
 
 function startProcess(
   { run: [enter, ...where] }: NetworkHost,
   command: readonly string[],
-  { log, env }: { log: string; env: NodeJS.ProcessEnv },
+  { log, env }: ProcessPlace,
 ): ClusterProcess {
   const output = openSync(log, 'a');
   // It becomes the program, with the same process id.
-  const child: ChildProcess = spawn(enter, [...where, ...command], { stdio: ['ignore', output, output], env });
+  const child: ChildProcess = spawn(enter, [...where, ...command], {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, ...env },
+  });
   closeSync(output);
   const { pid = 0 } = child;
   const owner = ownerOf(pid);

@@ -4,6 +4,8 @@ import { describeWith } from '../../fixtures/describe-with.ts';
 import { MISSING_REDIS } from '../../fixtures/fleet/redis.ts';
 import { requireLevel } from '../../fixtures/levels.ts';
 import type { Cluster } from './cluster.ts';
+import { MISSING_FAKETIME } from './clock.ts';
+import { CLUSTER_FAULTS, HARMLESS_FAULTS } from './cluster-faults.ts';
 import { type ClientWord, historyPath, readHistories } from './cluster-history.ts';
 import { runCluster } from './cluster-referee.ts';
 import { missingNetwork } from './network.ts';
@@ -13,7 +15,7 @@ const FAULTS = 12;
 /** A short run of `npm run cluster`. */
 describeWith(
   'F01 F08 a fleet under faults, each process in a network of its own',
-  MISSING_REDIS ?? missingNetwork(),
+  MISSING_REDIS ?? MISSING_FAKETIME ?? missingNetwork(),
   () => {
     it('gives each accepted job one right end, and leaves nothing; its referee finds what is planted', async (context) => {
       requireLevel(context, 'namespace');
@@ -38,12 +40,33 @@ describeWith(
           /^Redis has kept planted/,
         );
       };
-      const report = await runCluster({ workers: 2, clients: 2, kills: FAULTS, seed: 1, plant });
+      const faults = CLUSTER_FAULTS.filter((kind) => !HARMLESS_FAULTS.has(kind));
+      const report = await runCluster({ workers: 2, clients: 2, kills: FAULTS, seed: 1, faults, plant });
       expect(report.violations).toEqual([]);
       expect(Object.values(report.faults).reduce((sum, count) => sum + count)).toBe(FAULTS);
       expect(report.tally.succeeded).toBeGreaterThan(5);
       expect(report.tally.restarts).toBeGreaterThan(0);
       for (const pattern of expected) expect(report.planted).toContainEqual(expect.stringMatching(pattern));
+    }, 600_000);
+
+    it('loses no attempt when clocks are an hour off, disks are full, workers drain, and another build takes over', async (context) => {
+      requireLevel(context, 'namespace');
+      const faults = [...HARMLESS_FAULTS];
+      const ranAt = new Set<string>();
+      const report = await runCluster({
+        ...{ workers: 2, clients: 2, kills: faults.length, seed: 1, faults },
+        look({ workers, histories }) {
+          const words = readHistories(histories).flatMap((life) => life.words);
+          for (const { name } of workers)
+            if (words.some((word) => word.word === 'started' && word.about === name)) ranAt.add(name);
+        },
+      });
+      expect(report.violations).toEqual([]);
+      expect(report.faults).toMatchObject(Object.fromEntries(faults.map((kind) => [kind, 1])));
+      expect(report.tally.succeeded).toBe(report.tally.accepted);
+      expect(report.tally.restarts).toBe(0);
+      // Two of this build, and two of the other one.
+      expect([...ranAt].toSorted()).toEqual(['worker-1', 'worker-2', 'worker-3', 'worker-4']);
     }, 600_000);
   },
 );

@@ -2,8 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../fixtures/until.ts';
+import { readHistories } from './cluster-history.ts';
+import { createClock, type HostClock } from './clock.ts';
 import { createNetwork, type NetworkHost } from './network.ts';
-import { type ClusterProcess, startProgram, startRedis } from './cluster-process.ts';
+import { type ClusterProcess, type ProcessPlace, startProgram, startRedis } from './cluster-process.ts';
+import type { OtherBuild } from './other-build.ts';
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 /** A host of the cluster, and the process that runs there now. */
 export interface Seat {
@@ -11,22 +15,35 @@ export interface Seat {
   readonly host: NetworkHost;
   /** Folder for temporary files of its processes. */
   readonly temporary: string;
+  readonly clock: HostClock;
+  /** The disk of a worker: `temporary` and its runtimes are there. */
+  readonly disk: SmallDisk | undefined;
   /** The owners of all its processes up to now. */
   readonly owners: string[];
   /** Whether a fault is under way here. */
   isBusy: boolean;
-  /** Starts a process in the place of the one that has ended. */
-  start(): void;
+  /** The build of its latest process. */
+  readonly build: BuildName;
+  /** Whether a process has started here, and was neither ended nor asked to end. */
+  readonly isRunning: boolean;
+  /** Starts a process in the place of the one that has ended. @param build of it; by default that of the process before */
+  start(build?: BuildName): void;
   /** Ends the process by a signal, and resolves with its exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
+  /** Resolves with the exit code of a process that is asked to end in another way. */
+  ended(): Promise<number | null>;
   signal(signal: NodeJS.Signals): void;
   /** Resolves when the process says that it is ready. */
   ready(): Promise<void>;
 }
 
+/** Name of a build: this checkout, or a copy of it with another runtime. */
+export type BuildName = 'this' | 'other';
+
 /** A fleet, each process of which is on a host of its own. */
 export interface Cluster extends AsyncDisposable {
   readonly redis: Seat;
+  /** All places of workers. Half of them are empty, for an upgrade, if there is another build. */
   readonly workers: readonly Seat[];
   readonly clients: readonly Seat[];
   /** Names of the lives of clients that were killed. */
@@ -35,6 +52,8 @@ export interface Cluster extends AsyncDisposable {
   readonly histories: string;
   /** Sends a command to Redis, from its own host, and returns the answer. */
   ask(...command: string[]): string;
+  /** Sandboxes that were started at a worker, by the histories of clients. */
+  startsAt(worker: string): number;
 }
 
 /** Options of {@link startCluster}. */
@@ -45,14 +64,19 @@ export interface ClusterOptions {
   clients: number;
   seed: number;
   leaseMs: number;
+  otherBuild: OtherBuild | undefined;
   /** Called when a process ends by itself. */
   blame(fault: string): void;
 }
 
 const SLOTS = 2;
 const READY_MS = 120_000;
+/** In the words of clients and workers, and of Redis. */
+const READY = /^ready$|Ready to accept connections/m;
 const JOBS_AT_ONCE = 4;
 const REDIS_CLI = '/usr/bin/redis-cli';
+/** Room for two copies of the runtime with its Node, and for sandboxes. */
+const DISK_MIB = 512;
 
 /** Starts Redis, the workers and the clients. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
@@ -66,18 +90,45 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const histories = made('histories');
   const deadLives = new Set<string>();
 
-  const seat = (name: string, begin: (host: NetworkHost, around: Around) => ClusterProcess): Seat => {
+  const disks: SmallDisk[] = [];
+  const seat = (name: string, begin: Begin, { hasSmallDisk = false }: { hasSmallDisk?: boolean } = {}): Seat => {
     const host = network.join(name);
-    const temporary = made('hosts', name);
+    const home = made('hosts', name);
+    const disk = hasSmallDisk ? mountSmallDisk(home, DISK_MIB) : undefined;
+    if (disk !== undefined) disks.push(disk);
+    const temporary = made('hosts', name, 'tmp');
+    const clock = createClock(join(folder, `${name}.clock`));
     const log = join(folder, `${name}.log`);
     let current: ClusterProcess | undefined;
-    let isMeant = false;
+    let isMeant = true;
+    let build: BuildName = 'this';
     let saidBefore = 0;
+    const ended = async (): Promise<number | null> => {
+      isMeant = true;
+      return (await current?.ended) ?? null;
+    };
     const self: Seat = {
-      ...{ name, host, temporary, owners: [], isBusy: false },
-      start() {
+      ...{ name, host, temporary, clock, disk, ended, owners: [], isBusy: false },
+      get build() {
+        return build;
+      },
+      get isRunning() {
+        return !isMeant;
+      },
+      start(next = build) {
+        build = next;
         saidBefore = existsSync(log) ? statSync(log).size : 0;
-        const started = begin(host, { temporary, log, life: `${name}-${self.owners.length + 1}` });
+        const env = { ...clock.env, TMPDIR: temporary };
+        const runtimes = disk && made('hosts', name, 'runtimes');
+        const checkout = build === 'this' ? undefined : options.otherBuild?.folder;
+        const started = begin(host, {
+          log,
+          env,
+          runtimes,
+          checkout,
+          temporary,
+          life: `${name}-${self.owners.length + 1}`,
+        });
         current = started;
         isMeant = false;
         self.owners.push(started.owner);
@@ -86,36 +137,41 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         });
       },
       async end(signal) {
-        isMeant = true;
         current?.signal(signal);
-        return (await current?.ended) ?? null;
+        return await ended();
       },
       signal: (signal) => current?.signal(signal),
       ready: async () =>
-        await until(() => readFileSync(log).includes('ready\n', saidBefore), `${name}, which gets ready`, READY_MS),
+        await until(
+          () => READY.test(readFileSync(log).subarray(saidBefore).toString('latin1')),
+          `${name}, which gets ready`,
+          READY_MS,
+        ),
     };
     seats.push(self);
     return self;
   };
 
-  const redis = seat('redis', (host, { temporary, log }) => startRedis(host, temporary, log));
+  const redis = seat('redis', (host, { temporary, ...place }) => startRedis(host, temporary, place));
   const url = `redis://${redis.host.address}:6379`;
-  const numbered = (count: number, word: string, begin: Parameters<typeof seat>[1]): Seat[] =>
-    Array.from({ length: count }, (_, index) => seat(`${word}-${index + 1}`, begin));
-  const workers = numbered(options.workers, 'worker', (host, { life, ...files }) => {
+  const numbered = (count: number, word: string, begin: Begin, more?: { hasSmallDisk: boolean }): Seat[] =>
+    Array.from({ length: count }, (_, index) => seat(`${word}-${index + 1}`, begin, more));
+  const places = options.otherBuild === undefined ? options.workers : 2 * options.workers;
+  const beginWorker: Begin = (host, { life, ...place }) => {
     const name = life.slice(0, life.lastIndexOf('-'));
-    return startProgram(host, 'worker', { url, plain: true, name, slots: SLOTS }, files);
-  });
+    return startProgram(host, 'worker', { url, plain: true, name, slots: SLOTS }, place);
+  };
+  const workers = numbered(places, 'worker', beginWorker, { hasSmallDisk: true });
   let lives = 0;
   const outputs = made('outputs');
-  const clients = numbered(options.clients, 'client', (host, { life, ...files }) => {
+  const clients = numbered(options.clients, 'client', (host, { life, ...place }) => {
     lives += 1;
     const seed = options.seed * 1_000 + lives;
     return startProgram(
       host,
       'client',
       { url, life, seed, leaseMs, jobsAtOnce: JOBS_AT_ONCE, histories, outputs },
-      files,
+      place,
     );
   });
 
@@ -126,15 +182,20 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
+    startsAt: (worker) =>
+      readHistories(histories).flatMap(({ words }) =>
+        words.filter((word) => word.word === 'started' && word.about === worker),
+      ).length,
     async [Symbol.asyncDispose]() {
       await Promise.all(seats.filter(({ owners }) => owners.length > 0).map((each) => each.end('SIGKILL')));
+      for (const disk of disks) disk[Symbol.dispose]();
       network[Symbol.dispose]();
     },
   };
   try {
     redis.start();
     await until(() => answers(cluster), 'Redis');
-    for (const each of [...workers, ...clients]) each.start();
+    for (const each of [...workers.slice(0, options.workers), ...clients]) each.start();
   } catch (error) {
     await cluster[Symbol.asyncDispose]();
     throw error;
@@ -142,9 +203,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   return cluster;
 }
 
-interface Around {
+type Begin = (host: NetworkHost, around: Around) => ClusterProcess;
+
+interface Around extends ProcessPlace {
   temporary: string;
-  log: string;
   life: string;
 }
 
