@@ -53,8 +53,8 @@ export interface Sandbox {
   readonly worker?: string;
   /** Whether its runner had started it ahead of this job. */
   readonly warm?: boolean;
-  /** The kernel's counters of the sandbox. Absent if the supervisor inside must read them. */
-  usage?(): SandboxUsage | Promise<SandboxUsage>;
+  /** The kernel's counters of the sandbox. Absent, or without a value, if the supervisor inside must read them. */
+  usage?(): SandboxUsage | Promise<SandboxUsage | undefined>;
   /** Current bytes of its processes and files in memory, without the inactive page cache. Null if they are not counted. */
   memoryBytes(): Promise<number | null>;
   /** The last lines of stderr of the sandbox's own programs, for error messages. They may contain host paths. */

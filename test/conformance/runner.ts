@@ -164,11 +164,11 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       requireAvailable(context);
       const { sandbox } = await startReady();
       const { usage = () => NO_USAGE } = sandbox;
-      const during = await usage();
+      const during = (await usage()) ?? NO_USAGE;
       expect(Object.keys(during).toSorted()).toEqual(['cpuMs', 'maxRssBytes', 'oomKills', 'pidsRefused']);
       for (const number of Object.values(during)) expect(number === null || number >= 0).toBe(true);
       await sandbox.kill('the test is over');
-      const after = await usage();
+      const after = (await usage()) ?? NO_USAGE;
       if (during.cpuMs !== null) expect(after.cpuMs).toBeGreaterThanOrEqual(during.cpuMs);
       expect(after.oomKills).toBe(during.oomKills);
     });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Isolation } from '../../contracts/jobs/result.ts';
-import { NO_USAGE, type SandboxUsage } from '../../contracts/jobs/usage.ts';
+import type { SandboxUsage } from '../../contracts/jobs/usage.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { HostLeaves } from '../host-leaves.ts';
@@ -141,7 +141,8 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
         });
       // A worker that lies may speak of a sandbox that has no bytes any more.
       own.channel.once('close', () => void end());
-      const usage = async (): Promise<SandboxUsage> => (await counters()).usage ?? NO_USAGE;
+      // Without counters of its worker, those count that the sandbox tells itself.
+      const usage = async (): Promise<SandboxUsage | undefined> => (await counters()).usage ?? undefined;
       return {
         ...{ isolation, runner, warm, diagnostics, usage },
         worker: own.peer ?? '',
