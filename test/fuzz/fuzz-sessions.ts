@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ExecutorLink } from '../../runtime/run/program/executor-link.ts';
 import { readCellReport } from '../../runtime/session/cell-report.ts';
 import { passResults } from '../../runtime/session/shown-results.ts';
+import type { Isolation } from '../../src/contracts/jobs/result.ts';
 import type { Session, SessionRun } from '../../src/contracts/jobs/session.ts';
 import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
@@ -21,7 +22,8 @@ import { assertNotPolluted, inPieces, settled, someBytes, someValue } from './fu
  */
 export async function fuzzSessions(random: SeededRandom): Promise<void> {
   await reportOf(random);
-  await converse(random);
+  local ??= scriptedPlace('none', async (runner) => runner);
+  await converse(random, await local);
   assertNotPolluted();
 }
 
@@ -91,19 +93,40 @@ interface Given {
 }
 
 /** One sandbox of a conversation. */
-interface Script {
+export interface Script {
   random: SeededRandom;
   /** Number of the sent message at which it breaks the rules; 0: never. */
   breaksAt: number;
   given: Given[];
 }
 
-let orchestrator: Orchestrator | undefined;
-const scripts: Script[] = [];
+/** Where the sandboxes of conversations are, and the scripts of the next ones. */
+export interface ScriptedPlace {
+  orchestrator: Orchestrator;
+  isolation: Isolation;
+  scripts: Script[];
+}
+
+let local: Promise<ScriptedPlace> | undefined;
+
+/** Sandboxes that follow scripts, of a level. Their runner may be behind another one. */
+export async function scriptedPlace(
+  isolation: Isolation,
+  behind: (runner: Runner) => Promise<Runner>,
+): Promise<ScriptedPlace> {
+  const scripts: Script[] = [];
+  const runners = [await behind(scriptedRunner(isolation, scripts))];
+  return {
+    orchestrator: createOrchestrator({ runners, allowUnisolated: true, maxSessions: 1_000 }),
+    ...{ isolation, scripts },
+  };
+}
 
 /** A whole session with a sandbox that keeps the rules, or breaks them once. */
-async function converse(random: SeededRandom): Promise<void> {
-  orchestrator ??= createOrchestrator({ runners: [scriptedRunner()], allowUnisolated: true, maxSessions: 1_000 });
+export async function converse(
+  random: SeededRandom,
+  { orchestrator, isolation, scripts }: ScriptedPlace,
+): Promise<void> {
   const isHonest = random.between(0, 2) === 0;
   const script: Script = { random, breaksAt: isHonest ? 0 : random.between(1, 6), given: [] };
   scripts.push(script);
@@ -117,7 +140,7 @@ async function converse(random: SeededRandom): Promise<void> {
       return undefined;
     }
   };
-  const session = await attempt(orchestrator.session({ isolation: 'none' }));
+  const session = await attempt(orchestrator.session({ isolation }));
   if (session !== undefined) {
     for (let round = random.between(1, 4); round > 0; round -= 1)
       await (random.between(0, 3) === 0
@@ -165,13 +188,15 @@ async function useFiles(random: SeededRandom, session: Session, script: Script, 
   if (exported !== undefined) assert.ok(exported.archive.length % 512 === 0);
 }
 
+const NO_LIMITS = { memory: 'none', cpus: 'none', pids: 'none', workspace: 'none', inodes: 'none' } as const;
+
 /** A runner whose sandboxes are ends of a pipe in this process. */
-function scriptedRunner(): Runner {
+function scriptedRunner(isolation: Isolation, scripts: Script[]): Runner {
   const close = (): Promise<void> => Promise.resolve();
   return {
     name: 'scripted',
     contract: RUNNER_CONTRACT,
-    levels: ['none'],
+    levels: [isolation],
     async start() {
       const [near, far] = duplexPair();
       const exited = Promise.withResolvers<SandboxExit>();
@@ -179,7 +204,7 @@ function scriptedRunner(): Runner {
       far.once('close', gone);
       speak(far, scripts.shift() as Script);
       return {
-        isolation: 'none',
+        isolation,
         runner: 'scripted',
         channel: near,
         diagnostics: [],
@@ -193,7 +218,7 @@ function scriptedRunner(): Runner {
         },
       };
     },
-    probe: () => Promise.resolve([]),
+    probe: () => Promise.resolve([{ runner: 'scripted', isolation, available: true, reasons: [], limits: NO_LIMITS }]),
     sweep: () => Promise.resolve({ removed: [], failed: [] }),
     close,
     [Symbol.asyncDispose]: close,

@@ -4,18 +4,22 @@ import { fuzzCalls } from './fuzz-calls.ts';
 import { fuzzChannel } from './fuzz-channel.ts';
 import { fuzzConnections } from './fuzz-connections.ts';
 import { fuzzEgress } from './fuzz-egress.ts';
+import { fuzzFleet, type ScriptedFleet, startScriptedFleet } from './fuzz-fleet.ts';
+import { fuzzLink } from './fuzz-link.ts';
 import { fuzzProgram } from './fuzz-program.ts';
 import { fuzzSchemas } from './fuzz-schemas.ts';
 import { fuzzSessions } from './fuzz-sessions.ts';
 import { fuzzValues } from './fuzz-values.ts';
+import { MISSING_REDIS } from '../fixtures/fleet/redis.ts';
 import { missingPython, type PythonZipfile, startPythonZipfile } from './python-zipfile.ts';
 
 /** One kind of case. It throws if the tested code breaks a promise. */
 export type FuzzTarget = (random: SeededRandom, peers: FuzzPeers) => Promise<void>;
 
-/** Other programs that read the same input, if the machine has them. */
+/** Other programs that take part, if the machine has them. */
 export interface FuzzPeers {
   python?: PythonZipfile | undefined;
+  fleet?: ScriptedFleet | undefined;
 }
 
 /** The targets that run with each seed. */
@@ -29,6 +33,8 @@ export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
   archives: fuzzArchives,
   connections: fuzzConnections,
   egress: fuzzEgress,
+  link: fuzzLink,
+  fleet: fuzzFleet,
 };
 
 /** Options of {@link runFuzz}. */
@@ -68,6 +74,7 @@ export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgres
   const failures: FuzzFailure[] = [];
   const missing = missingPython();
   await using python = missing === undefined ? startPythonZipfile() : undefined;
+  await using fleet = MISSING_REDIS === undefined ? await startScriptedFleet() : undefined;
   const end = performance.now() + seconds * 1_000;
   let uncaught: unknown[] = [];
   const onUncaught = (error: unknown): void => void uncaught.push(error);
@@ -78,7 +85,7 @@ export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgres
   try {
     for (; cases < most && failures.length < MAX_FAILURES && performance.now() < end; cases += 1) {
       for (const [target, run] of Object.entries(FUZZ_TARGETS)) {
-        const errors = await errorsOf(run, seed + cases, { python });
+        const errors = await errorsOf(run, seed + cases, { python, fleet });
         // Unhandled rejections arrive a turn later.
         await new Promise((resolve) => setImmediate(resolve));
         for (const error of [...errors, ...uncaught])
@@ -101,8 +108,10 @@ export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgres
   const grownMib = begun === undefined ? 0 : heldMib() - begun;
   if (grownMib > GROWN_MIB)
     failures.push({ target: 'all', seed, message: `Memory grew by ${Math.round(grownMib)} MiB over ${cases} seeds.` });
-  const leftOut =
-    missing === undefined ? [] : [`archives as Python's zipfile reads them: this machine lacks ${missing}`];
+  const leftOut = [
+    ...(missing === undefined ? [] : [`archives as Python's zipfile reads them: this machine lacks ${missing}`]),
+    ...(MISSING_REDIS === undefined ? [] : [`sessions on the worker of a fleet: this machine lacks ${MISSING_REDIS}`]),
+  ];
   return { cases, failures, leftOut, grownMib: Math.round(grownMib) };
 }
 
