@@ -1,6 +1,6 @@
 /**
  * Kills hosts at random points and checks from outside that no job is lost or run twice and no leftovers remain: `npm run chaos -- --kills 200
- * [--seed N] [--runner local|docker|both]`. With `--service sqlite|postgres|both`, the hosts are `skillcell serve` under load over HTTP.
+ * [--seed N] [--runner local|docker|both] [--by-fleet]`. With `--by-fleet`, the sandboxes are on the worker of a fleet. With `--service sqlite|postgres|both`, the hosts are `skillcell serve` under load over HTTP.
  */
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/fixtures/postgres.ts';
@@ -20,15 +20,22 @@ const { values } = parseArgs({
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     runner: { type: 'string' },
     service: { type: 'string' },
+    'by-fleet': { type: 'boolean', default: false },
   },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
-const { service, runner = 'both' } = values;
-const isUsable = Number.isSafeInteger(kills) && kills > 0 && Number.isSafeInteger(seed) && RUNNERS.includes(runner);
-if (!isUsable || (service !== undefined && (!DATABASES.includes(service) || values.runner !== undefined))) {
+const { service, 'by-fleet': byFleet } = values;
+const { runner = byFleet ? 'local' : 'both' } = values;
+const isUsable =
+  Number.isSafeInteger(kills) &&
+  kills > 0 &&
+  Number.isSafeInteger(seed) &&
+  RUNNERS.includes(runner) &&
+  !(byFleet && runner === 'both');
+if (!isUsable || (service !== undefined && (!DATABASES.includes(service) || values.runner !== undefined || byFleet))) {
   process.stderr.write(
-    'Cannot start: the usage is `npm run chaos -- --kills N [--seed N] [--runner local|docker|both | --service sqlite|postgres|both]`.\n',
+    'Cannot start: the usage is `npm run chaos -- --kills N [--seed N] [--runner local|docker|both | --by-fleet [--runner local|docker] | --service sqlite|postgres|both]`.\n',
   );
   process.exit(2);
 }
@@ -51,10 +58,10 @@ async function killHosts(runnerOfJobs: ChaosRunner): Promise<void> {
       await buildImage(engine, { flavor: 'slim', bundle, onProgress: say });
     }
   }
-  say(`runner ${runnerOfJobs}, seed ${seed}`);
+  say(`runner ${runnerOfJobs}${byFleet ? ' of a worker' : ''}, seed ${seed}`);
   report(
-    { runner: runnerOfJobs },
-    await runChaos({ kills, seed, runner: runnerOfJobs, bundle, engine, onProgress: say }),
+    { runner: runnerOfJobs, byFleet },
+    await runChaos({ kills, seed, runner: runnerOfJobs, byFleet, bundle, engine, onProgress: say }),
   );
 }
 

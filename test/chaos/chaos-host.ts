@@ -7,17 +7,19 @@ import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { JobStream } from '../../src/jobs/orchestrator.ts';
 import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
+import { createFleetRunner } from '../../src/sandboxes/fleet/fleet-runner.ts';
 import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { currentOwner, ownerName } from '../../src/durable/owner.ts';
-import type { ChaosHostSettings, ChaosJob, HostOrder, HostWord } from './host-words.ts';
+import { CHAOS_LEASE_MS, type ChaosHostSettings, type ChaosJob, type HostOrder, type HostWord } from './host-words.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ChaosHostSettings;
-const { bundle, runner, stateDir, poolSize, sweepIntervalMs } = settings;
+const { bundle, runner, stateDir, poolSize, sweepIntervalMs, fleetUrl } = settings;
 const say = (word: HostWord): void => void process.stdout.write(`${JSON.stringify(word)}\n`);
 const runners = { local: [createLocalRunner({ bundle })], docker: [createDockerRunner({ bundle })] };
+const ownRunners = runner === 'both' ? [...runners.docker, ...runners.local] : runners[runner];
 
 const orchestrator = createOrchestrator({
-  runners: runner === 'both' ? [...runners.docker, ...runners.local] : runners[runner],
+  runners: fleetUrl === undefined ? ownRunners : [createFleetRunner({ url: fleetUrl, leaseMs: CHAOS_LEASE_MS })],
   stateDir,
   pool: { size: poolSize },
   concurrency: 3,

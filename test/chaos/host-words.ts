@@ -5,6 +5,9 @@ import type { RuntimeBundle } from '../../src/sandboxes/runtime-bundle.ts';
 /** The runners of a host. */
 export type ChaosRunner = 'local' | 'docker' | 'both';
 
+/** Lease of a host that uses a fleet: the shortest. */
+export const CHAOS_LEASE_MS = 1_000;
+
 /** Settings of a host. */
 export interface ChaosHostSettings {
   runner: ChaosRunner;
@@ -12,6 +15,8 @@ export interface ChaosHostSettings {
   poolSize: number;
   sweepIntervalMs: number;
   bundle: RuntimeBundle;
+  /** Address of a fleet, whose workers have the runner; undefined if the host has it. */
+  fleetUrl?: string | undefined;
 }
 
 /** A job as the host receives it. A session is opened, runs its code once, and is closed. */

@@ -15,6 +15,8 @@ export type KillPoint = (typeof KILL_POINTS)[number];
 export interface Surroundings {
   stateDir: string;
   engine: Docker | undefined;
+  /** The owner of the sandboxes. */
+  owner: string;
 }
 
 /** A moment may not come, because the jobs took another turn. Then the host is killed after this time. */
@@ -44,7 +46,7 @@ async function momentOf(
   point: KillPoint,
   host: StartedHost,
   random: SeededRandom,
-  { stateDir, engine }: Surroundings,
+  { stateDir, engine, owner }: Surroundings,
   signal: AbortSignal,
 ): Promise<void> {
   const count = random.between(1, 4);
@@ -62,12 +64,12 @@ async function momentOf(
       await partialResults(join(stateDir, 'results'), host.owner, count, signal);
       return;
     case 'sandbox':
-      if (engine === undefined) await controlGroups(host.owner, count, 'made', signal);
-      else await engineEvents(engine, host.owner, random.pick([['create'], ['attach'], ['start']]), count, signal);
+      if (engine === undefined) await controlGroups(owner, count, 'made', signal);
+      else await engineEvents(engine, owner, random.pick([['create'], ['attach'], ['start']]), count, signal);
       break;
     case 'removal':
-      if (engine === undefined) await controlGroups(host.owner, count, 'gone', signal);
-      else await engineEvents(engine, host.owner, random.pick([['kill'], ['die'], ['destroy']]), count, signal);
+      if (engine === undefined) await controlGroups(owner, count, 'gone', signal);
+      else await engineEvents(engine, owner, random.pick([['kill'], ['die'], ['destroy']]), count, signal);
       break;
     case 'close':
       await host.until((words) => words.some(({ word }) => word === 'started'));

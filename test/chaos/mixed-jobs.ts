@@ -52,7 +52,12 @@ const KINDS: readonly [Kind, ...Kind[]] = [
 ];
 
 /** Makes a job of a random kind. */
-export function mixedJob(random: SeededRandom, jobId: string, runner: ChaosRunner, outputs: string): MixedJob {
+export function mixedJob(
+  random: SeededRandom,
+  jobId: string,
+  runner: ChaosRunner | 'fleet',
+  outputs: string,
+): MixedJob {
   const { code, language, expected, cancel, artifact, inSession } = random.pick(KINDS);
   const output = join(outputs, jobId);
   const isolation = runner === 'local' ? random.pick(['none', 'namespace'] as const) : undefined;

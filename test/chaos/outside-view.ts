@@ -76,6 +76,12 @@ export function familyOf(root: number): SeenProcess[] {
   return all.filter(({ pid }) => pid !== root && found.has(pid)).map(({ pid, startTime }) => ({ pid, startTime }));
 }
 
+/** Those of the given processes that still live. */
+export function stillLiving(processes: readonly SeenProcess[]): string[] {
+  const living = new Map(livingProcesses().map(({ pid, startTime }) => [pid, startTime]));
+  return processes.filter(({ pid, startTime }) => living.get(pid) === startTime).map(({ pid }) => shown(pid));
+}
+
 /** The first child of a process in `/proc`. */
 export function childOf(parent: number): SeenProcess | undefined {
   return livingProcesses().find((row) => row.parent === parent);

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { RuntimeBundle } from '../../src/sandboxes/runtime-bundle.ts';
+import { startChaosFleet } from './chaos-fleet.ts';
 import { checkResults, createHistory, tallyResults, type Tally } from './history.ts';
-import type { ChaosHostSettings, ChaosRunner } from './host-words.ts';
+import { CHAOS_LEASE_MS, type ChaosHostSettings, type ChaosRunner } from './host-words.ts';
 import { KILL_POINTS, killMoment, type KillPoint } from './kill-points.ts';
 import { mixedJob, type MixedJob } from './mixed-jobs.ts';
 import { outsideView, type SeenProcess } from './outside-view.ts';
@@ -22,7 +23,9 @@ export interface ChaosOptions {
   bundle: RuntimeBundle;
   /** The engine of the hosts; undefined for local runs. */
   engine: Docker | undefined;
-  /** Time in which the kernel and the engine must end the processes of a killed host. @default 1,000 ms */
+  /** Whether the sandboxes are on the worker of a fleet, which has the runner: local or docker. @default false */
+  byFleet?: boolean;
+  /** Time in which the kernel and the engine must end the processes of a killed host, after the lease of a fleet. @default 1,000 ms */
   endMs?: number;
   onProgress?(line: string): void;
 }
@@ -52,6 +55,8 @@ const SWEEP_MS = 60_000;
 /** Wall-clock limit. A leftover that is still there then counts as permanent. */
 const NEVER_MS = 60_000;
 const JOBS_A_LIFE = 7;
+/** The longest job of {@link mixedJob}, with its start. */
+const JOB_MS = 4_000;
 /** After this many violations the run ends. */
 const ENOUGH = 20;
 /** Outcomes that are valid while a host is asked to close. */
@@ -67,7 +72,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const random = seededRandom(seed);
   const history = createHistory(join(folder, 'history.jsonl'));
   const view = outsideView(temporary, engine);
-  const settings: ChaosHostSettings = { runner, stateDir, bundle, poolSize: 1, sweepIntervalMs: 250 };
+  await using fleet =
+    options.byFleet === true && runner !== 'both' ? await startChaosFleet(runner, temporary, engine) : undefined;
+  const settings: ChaosHostSettings = {
+    ...{ runner, stateDir, bundle, poolSize: 1, sweepIntervalMs: 250, fleetUrl: fleet?.url },
+  };
   const report: ChaosReport = {
     kills: Object.fromEntries(KILL_POINTS.map((point) => [point, 0])) as Record<KillPoint, number>,
     tally: { ordered: 0, accepted: 0, finished: 0, failed: 0, canceled: 0, hostLost: 0 },
@@ -88,7 +97,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 
   const order = (host: StartedHost): MixedJob => {
     jobCount += 1;
-    const mixed = mixedJob(random, `job-${seed}-${jobCount}`, runner, join(folder, 'outputs'));
+    const mixed = mixedJob(
+      random,
+      `job-${seed}-${jobCount}`,
+      fleet === undefined ? runner : 'fleet',
+      join(folder, 'outputs'),
+    );
     history.ordered(mixed);
     host.send({ order: 'job', job: mixed.job });
     if (mixed.cancel) void cancelOnceStarted(host, mixed.job.jobId, random.between(0, 300));
@@ -109,17 +123,23 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     }
   };
 
-  /** Waits until no process and no container of a killed host runs. */
+  /** Waits until no process and no container of a killed host runs. A fleet has the sandboxes of other hosts as well, which end by themselves. */
   const awaitEnd = async (owner: string, family: readonly SeenProcess[]): Promise<void> => {
+    const onWorker = await fleet?.running();
+    const endMs = (options.endMs ?? END_MS) + (fleet === undefined ? 0 : CHAOS_LEASE_MS + JOB_MS);
     const killedAt = performance.now();
     const elapsedMs = startQuietClock();
     let last: string[] = [];
     for (;;) {
-      const left = [...view.processes(owner, family), ...(await view.runningContainers(owner))];
+      const left = [
+        ...view.processes(owner, family),
+        ...(await view.runningContainers(owner)),
+        ...((await onWorker?.left()) ?? []),
+      ];
       const tookMs = elapsedMs();
       if (left.length === 0) {
         endTimes.push(tookMs);
-        if (tookMs > (options.endMs ?? END_MS))
+        if (tookMs > endMs)
           blame(`a killed host's sandboxes lived on for ${Math.round(tookMs)} ms: ${last.join(', ')}`);
         return;
       }
@@ -189,12 +209,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     if (point !== 'start') {
       await awaitReady(host);
       checkSettled();
-      const moment = killMoment(point, host, random, { stateDir, engine });
+      const moment = killMoment(point, host, random, { stateDir, engine, owner: fleet?.owner ?? host.owner });
       while (ids.length < JOBS_A_LIFE) ids.push(order(host).job.jobId);
       // A closing host stops sweeping.
       const sweeps = point !== 'close' && random.between(0, 1) === 1;
       await Promise.all([moment, sweeps ? awaitSweep() : undefined]);
-    } else await killMoment(point, host, random, { stateDir, engine });
+    } else await killMoment(point, host, random, { stateDir, engine, owner: host.owner });
     const family = await host.kill();
     report.kills[point] += 1;
     await awaitEnd(host.owner, family);
@@ -221,6 +241,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     await host.ended;
     const left = await view.leftovers(host.owner);
     if (left.length > 0) blame(`a host that was closed has left: ${left.join(', ')}`);
+  }
+  if (fleet !== undefined) {
+    const end = performance.now() + SWEEP_MS;
+    let left = await fleet.leftovers();
+    for (; left.length > 0 && performance.now() < end; left = await fleet.leftovers()) await pause(250);
+    if (left.length > 0) blame(`left on the worker: ${left.join(', ')}`);
   }
   for (const fault of checkResults(stateDir, history.jobs.keys(), history)) blame(fault);
   const { tally, faults } = tallyResults(stateDir, history);
