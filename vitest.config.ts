@@ -2,7 +2,7 @@ import { matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { filesOf, suitePart } from './scripts/suite-parts.ts';
+import { filesByFleet, filesOf, suitePart } from './scripts/suite-parts.ts';
 
 /**
  * Files that run one after the other, before all other files: they test an engine or a host as a whole, or assert durations that other work
@@ -35,8 +35,9 @@ const ALONE = [
   'test/skills/load/many-skills.test.ts',
 ];
 
-const quick = new Set(filesOf('quick', fileURLToPath(new URL('.', import.meta.url))));
-const files = filesOf(suitePart(), fileURLToPath(new URL('.', import.meta.url)));
+const root = fileURLToPath(new URL('.', import.meta.url));
+const quick = new Set(filesOf('quick', root));
+const files = filesOf(suitePart(), root);
 const isOneOf = (patterns: readonly string[], file: string): boolean =>
   patterns.some((pattern) => matchesGlob(file, pattern));
 const isSerial = (file: string): boolean => isOneOf(SERIAL, file);
@@ -70,6 +71,16 @@ export default defineConfig({
           name: 'shared',
           include: files.filter((file) => !isSerial(file) && sharesProcess(file)),
           isolate: false,
+          maxWorkers,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'fleet',
+          include: filesByFleet(suitePart(), root),
+          env: { SKILLCELL_TESTS_BY: 'fleet' },
           maxWorkers,
           sequence: { groupOrder: 2 },
         },

@@ -17,7 +17,10 @@ const COMMANDS = {
   check: ['scripts/check.ts'],
   build: ['scripts/build.ts'],
   bench: ['bench/main.ts'],
-  attacks: ['node_modules/vitest/vitest.mjs', 'run', 'test/attacks', '--reporter=./scripts/attack-table-reporter.ts'],
+  attacks: [
+    ...['node_modules/vitest/vitest.mjs', 'run', 'test/attacks', '--project=!fleet'],
+    '--reporter=./scripts/attack-table-reporter.ts',
+  ],
   ablation: ['scripts/ablate.ts'],
   mutate: ['scripts/mutate.ts'],
   chaos: ['scripts/chaos.ts'],

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 
 /**
@@ -99,6 +99,16 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/console/**',
 ];
 
+/**
+ * Files that the rest of all tests runs once more, with each sandbox on the worker of a fleet: the suites whose outcome depends on the way of the bytes.
+ * The others run in this way by `SKILLCELL_TESTS_BY=fleet`.
+ */
+export const ONCE_MORE_BY_FLEET: readonly string[] = [
+  'test/attacks/{b-limits,c-output,e-channel}.test.ts',
+  'test/jobs/session/{interrupts,odd-workspace,resume,session,session-life}.test.ts',
+  'test/mcp/levels.test.ts',
+];
+
 /** Matches files that divide their tests between `npm test` and the rest: they import `test/fixtures/share.ts`, or levels that are divided. */
 const SHARED = /^import .*(?:\b(?:EVERY_LEVEL|SHARED_LEVELS|NETWORK_LEVELS)\b.* from|\/share\.ts')/m;
 
@@ -107,6 +117,13 @@ export function suitePart(): SuitePart {
   const part = process.env[PART_VARIABLE] ?? 'all';
   if (part === 'quick' || part === 'rest' || part === 'all') return part;
   throw new Error(`Cannot choose tests: ${PART_VARIABLE} is quick, rest or all, got ${part}.`);
+}
+
+/** The files that a part runs once more by a fleet. Without Redis they are left out, but not in CI. */
+export function filesByFleet(part: SuitePart, root: string): string[] {
+  const hasRedis = existsSync('/usr/bin/redis-server') || process.env['CI'] === 'true';
+  if (part === 'quick' || !hasRedis || process.env['SKILLCELL_TESTS_BY'] !== undefined) return [];
+  return globSync([...ONCE_MORE_BY_FLEET], { cwd: root });
 }
 
 /** The files of a part, by their path in the checkout. */

@@ -16,6 +16,7 @@ import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import type { Runner, SandboxSpec } from '../../src/sandboxes/runner.ts';
 import { changedRunner, type ContainerChange, type CreateOptions } from '../fixtures/changed-container.ts';
 import { dockerImage } from '../fixtures/docker-image.ts';
+import { BY_FLEET, fleetOfTests } from '../fixtures/fleet/fleet-of-tests.ts';
 import { listOwnContainers } from '../fixtures/own-containers.ts';
 import { reportOf } from './plainly.ts';
 
@@ -77,7 +78,8 @@ export async function openScene(change?: ContainerChange): Promise<ContainerScen
   const { bundle, engine, image, report } = await dockerImage();
   const runner = change === undefined ? createDockerRunner({ bundle }) : changedRunner(change);
   // Some cases leave containers for sweeps that they request themselves.
-  const orchestrator = createOrchestrator({ runners: [runner], concurrency: 8, sweepIntervalMs: 0 });
+  const runners = [BY_FLEET && change === undefined ? (await fleetOfTests()).runner() : runner];
+  const orchestrator = createOrchestrator({ runners, concurrency: 8, sweepIntervalMs: 0 });
   const folder = await mkdtemp(join(tmpdir(), 'attack-'));
   const job = (options: AttackJob): Promise<JobResult> =>
     orchestrator.exec({

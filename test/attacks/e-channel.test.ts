@@ -667,7 +667,7 @@ attack('E13', 'learns nothing of the host from the errors of tools', { levels: E
 attack(
   'E15',
   'finds no socket, pipe or folder of another job',
-  { levels: ['namespace'] },
+  { levels: ['namespace'], ofThisHost: true },
   async ({ job, evidence }) => {
     const owner = ownerName(currentOwner());
     const ours = (): string[] => readdirSync(tmpdir()).filter((name) => name.includes(owner));

@@ -131,7 +131,7 @@ time.sleep(60)`;
 attack(
   'G04',
   'dies with its host when the host is killed',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: BOTH, timeoutMs: 60_000, ofThisHost: true },
   async ({ level, evidence, orchestrator }) => {
     const plainToken = `orphan-plain-${process.pid}-${Math.random()}`;
     await runCommand([

@@ -9,13 +9,12 @@ import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator, OrchestratorOptions } from '../../src/jobs/orchestrator.ts';
 import { controlGroupLayout } from '../../src/sandboxes/local/control-group.ts';
-import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
 import type { Runner } from '../../src/sandboxes/runner.ts';
 import { ensureRuntime } from '../../src/sandboxes/runtime-bundle.ts';
 import { skipOrFail } from '../fixtures/describe-with.ts';
 import { dockerImage, MISSING_ENGINE } from '../fixtures/docker-image.ts';
-import { type OneWorker, startOneWorker } from '../fixtures/fleet/one-worker.ts';
+import { BY_FLEET, fleetOfTests } from '../fixtures/fleet/fleet-of-tests.ts';
 import { ownContainers } from '../fixtures/own-containers.ts';
 import { until } from '../fixtures/until.ts';
 import { PYTHON, missingForBubblewrap } from '../sandboxes/seccomp/bubblewrap-run.ts';
@@ -25,7 +24,7 @@ import { watchSafety, type Safety } from './safety-watch.ts';
 export type Level = 'namespace' | 'none' | 'container';
 
 /** For cases that are the same at all levels: beliefs and data of the host. */
-export const EVERY_LEVEL: Level[] = ['namespace', 'none', 'container'];
+export const EVERY_LEVEL: Level[] = BY_FLEET ? ['namespace', 'container'] : ['namespace', 'none', 'container'];
 
 /** The level of a row of a table that only the entry reads: it does so in the same way at every level, so the rows take turns. */
 export function levelsInTurn(index: number): Level[] {
@@ -76,6 +75,8 @@ export interface AttackOptions {
   timeoutMs?: number;
   /** Set where the case runs no further job at its level. */
   noJobAfter?: boolean;
+  /** Set where the case is about sandboxes that this host itself starts: a fleet leaves it out. */
+  ofThisHost?: boolean;
   /** MiB by which this process may grow, for example because its artifacts are kept. @default 128 */
   mayGrowMib?: number;
 }
@@ -86,30 +87,15 @@ const GONE_MS = 30_000;
 /** For a case that never ends; a busy machine needs many times the time of a quiet one. */
 const TIMEOUT_MS = 120_000;
 
-/** Whether the sandboxes run on one worker of a fleet, in this process: `SKILLCELL_ATTACKS_BY=fleet`. */
-const BY_FLEET = process.env['SKILLCELL_ATTACKS_BY'] === 'fleet';
-const fleets = new Map<Level, Promise<OneWorker>>();
-
 /** Runners for a level: containers are not local sandboxes. */
 async function runnersOf(level: Level): Promise<{ runners?: Runner[] }> {
-  if (BY_FLEET && level !== 'none') {
-    const fleet = fleets.get(level) ?? ownRunner(level).then((runner) => startOneWorker(runner));
-    fleets.set(level, fleet);
-    // Some cases start a job of level none beside their own.
-    return { runners: [(await fleet).runner(), createLocalRunner()] };
-  }
-  return level === 'container' ? { runners: [await ownRunner(level)] } : {};
-}
-
-async function ownRunner(level: Level): Promise<Runner> {
-  if (level !== 'container') return createLocalRunner();
-  const { bundle } = await dockerImage();
-  return createDockerRunner({ bundle });
+  if (BY_FLEET) return { runners: [(await fleetOfTests()).runner()] };
+  return level === 'container' ? { runners: [createDockerRunner({ bundle: (await dockerImage()).bundle })] } : {};
 }
 
 const shared = new Map<string, Promise<Orchestrator>>();
 function sharedOrchestrator(level: Level): Promise<Orchestrator> {
-  const side = level === 'container' ? 'docker' : BY_FLEET ? level : 'local';
+  const side = level === 'container' ? 'docker' : 'local';
   let made = shared.get(side);
   if (made === undefined) {
     // Some cases leave objects for sweeps that they request themselves.
@@ -123,7 +109,6 @@ function sharedOrchestrator(level: Level): Promise<Orchestrator> {
 
 afterAll(async () => {
   for (const made of shared.values()) await (await made).close();
-  for (const fleet of fleets.values()) await (await fleet)[Symbol.asyncDispose]();
 });
 
 /**
@@ -132,6 +117,8 @@ afterAll(async () => {
  */
 export function attack(id: string, title: string, options: AttackOptions, body: (scene: Scene) => Promise<void>): void {
   for (const level of options.levels ?? ['namespace']) {
+    // A fleet has no level none.
+    if (BY_FLEET && (level === 'none' || options.ofThisHost === true)) continue;
     const name = `${id} ${title} [${level}]`;
     const missing = missingFor([...(options.needs ?? [])], level);
     if (missing !== undefined) {
@@ -210,7 +197,7 @@ async function expectNextJob(level: Level): Promise<void> {
     outcome: 'succeeded',
     exitCode: 0,
     isolation: level,
-    ...(BY_FLEET && level !== 'none' ? { runner: 'fleet' } : {}),
+    ...(BY_FLEET ? { runner: 'fleet' } : {}),
     stdout: { text: 'next: 42\n' },
     artifacts: [],
     omitted: [],

@@ -4,6 +4,7 @@ import { ownerOf, outsideView } from '../chaos/outside-view.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { dockerImage } from '../fixtures/docker-image.ts';
 import { EVERY_LEVEL, type EachLevel, requireEachLevel } from '../fixtures/every-level.ts';
+import { BY_FLEET } from '../fixtures/fleet/fleet-of-tests.ts';
 import { type McpClient, startMcpClient } from '../fixtures/mcp-clients/mcp-client.ts';
 import { levelFlags, stdioConnection } from '../fixtures/mcp-server.ts';
 import { sweepUntil } from '../fixtures/sweep-until.ts';
@@ -124,7 +125,8 @@ Picture()`;
 
   it('leaves nothing after a kill and the next sweep', async () => {
     const view = outsideView(tmpdir(), level === 'container' ? (await dockerImage()).engine : undefined);
-    const owner = ownerOf(pid) ?? 'no-owner';
+    // The sandboxes of a fleet belong to its workers, which are in this process.
+    const owner = ownerOf(BY_FLEET ? process.pid : pid) ?? 'no-owner';
     await client.run('open_session', {});
     const before = new Set(await view.leftovers(owner));
     client.run('run_code', { code: 'setInterval(() => {}, 1_000)' }).catch(() => undefined);

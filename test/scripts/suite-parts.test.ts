@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { filesOf, ONLY_IN_ALL } from '../../scripts/suite-parts.ts';
+import { filesByFleet, filesOf, ONCE_MORE_BY_FLEET, ONLY_IN_ALL } from '../../scripts/suite-parts.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const [quick, rest, all] = (['quick', 'rest', 'all'] as const).map((part) => filesOf(part, root)) as [
@@ -29,6 +29,11 @@ it('a file that npm test leaves out does not divide its tests, since half of the
     expect(readFileSync(`${root}${file}`, 'utf8'), file).not.toMatch(
       /^import .*(?:\b(?:EVERY_LEVEL|SHARED_LEVELS)\b.*\/fixtures\/.*levels?\.ts'|\bshare(?:Of)?\b.*\/share\.ts')/m,
     );
+});
+
+it('a file that runs once more by a fleet exists, and not in npm test', () => {
+  for (const pattern of ONCE_MORE_BY_FLEET) expect(globSync(pattern, { cwd: root }), pattern).not.toEqual([]);
+  expect(filesByFleet('quick', root)).toEqual([]);
 });
 
 it('a new file belongs to npm test', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Session, SessionRun } from '../../../src/contracts/jobs/session.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel, runnerOf } from '../../fixtures/every-level.ts';
 import { sharedSession } from '../../fixtures/shared-session.ts';
 
 let orchestrator: Orchestrator;
@@ -25,7 +25,7 @@ async function prints(session: Session, code: string, stdout: string, stderr = '
 
 describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
   const opened = sharedSession(() =>
-    orchestrator.session({ language: 'bash', isolation: level, runner: level === 'container' ? 'docker' : 'local' }),
+    orchestrator.session({ language: 'bash', isolation: level, runner: runnerOf(level) }),
   );
 
   /** The session with a new interpreter: options, traps and variables of another test are gone. */

@@ -6,7 +6,7 @@ import type { Session, SessionOptions } from '../../../src/contracts/jobs/sessio
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
-import { ALL_LEVELS, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel, type EachLevel, runnerOf } from '../../fixtures/every-level.ts';
 
 let orchestrator: Orchestrator;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(() => orchestrator.close());
 const SLOW: Tool = { id: 'slow', description: 'Takes its time.', effect: 'read', execute: () => pause(60_000) };
 
 const open = (level: EachLevel, options: SessionOptions): Promise<Session> =>
-  orchestrator.session({ isolation: level, runner: level === 'container' ? 'docker' : 'local', ...options });
+  orchestrator.session({ isolation: level, runner: runnerOf(level), ...options });
 
 const LOOPS: [Language, string][] = [
   ['javascript', 'for (;;) {}'],

@@ -6,7 +6,7 @@ import type { Session, SessionOptions } from '../../../src/contracts/jobs/sessio
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
 import { readArchive } from '../../../src/jobs/session/read-archive.ts';
-import { ALL_LEVELS, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel, type EachLevel, runnerOf } from '../../fixtures/every-level.ts';
 
 let stateDir: string;
 let orchestrator: Orchestrator;
@@ -33,7 +33,7 @@ const NAMELESS = `
   fs.mkdirSync('empty/deep', { recursive: true });`;
 
 describe.each(ALL_LEVELS)('an odd workspace at level %s', (level) => {
-  const options: SessionOptions = { isolation: level, runner: level === 'container' ? 'docker' : 'local' };
+  const options: SessionOptions = { isolation: level, runner: runnerOf(level) };
   const open = (more: Partial<SessionOptions> = {}): Promise<Session> => orchestrator.session({ ...options, ...more });
 
   it('keeps the rest if a file and a folder are closed to their owner', async (context) => {

@@ -3,7 +3,7 @@ import type { Session } from '../../../src/contracts/jobs/session.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel, runnerOf } from '../../fixtures/every-level.ts';
 import { sharedSession } from '../../fixtures/shared-session.ts';
 
 let orchestrator: Orchestrator;
@@ -18,7 +18,7 @@ const made = (method: string, does: string): string =>
 
 describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
   const open = (): Promise<Session> =>
-    orchestrator.session({ language: 'python', isolation: level, runner: level === 'container' ? 'docker' : 'local' });
+    orchestrator.session({ language: 'python', isolation: level, runner: runnerOf(level) });
   /** Not for code that changes the interpreter for the next test. */
   const opened = sharedSession(open);
 

@@ -10,7 +10,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Tool } from '../../../src/tools/define/tool.ts';
 import type { Session, SessionOptions } from '../../../src/contracts/jobs/session.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
-import { ALL_LEVELS, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel, runnerOf } from '../../fixtures/every-level.ts';
+import { fleetFile } from '../../fixtures/fleet/fleet-of-tests.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -20,13 +21,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
-const LOCAL: SessionOptions = { isolation: BEST_LEVEL, runner: 'local' };
+const BEST: SessionOptions = { isolation: BEST_LEVEL, runner: runnerOf(BEST_LEVEL) };
 const resultOf = (id: string, attempt: number): { outcome: string; error?: { name: string } } =>
   JSON.parse(readFileSync(join(stateDir, 'results', `${id}.${attempt}.json`), 'utf8')) as never;
 
 it('lets 16 runs wait, and refuses more', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true });
-  await using session = await orchestrator.session(LOCAL);
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+  await using session = await orchestrator.session(BEST);
   const slow = session.stream('console.log("on"); for (;;) {}');
   for await (const event of slow) if (event.type === 'output') break;
   const waiting = Array.from({ length: 16 }, (_, index) => session.run(`${index}`));
@@ -38,8 +39,8 @@ it('lets 16 runs wait, and refuses more', async () => {
 });
 
 it('gives up a waiting run whose signal is aborted, and lets no later run overtake the current one', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true });
-  await using session = await orchestrator.session(LOCAL);
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+  await using session = await orchestrator.session(BEST);
   const slow = session.stream('console.log("on"); for (;;) {}');
   for await (const event of slow) if (event.type === 'output') break;
   const gone = new AbortController();
@@ -58,9 +59,9 @@ it('gives up a waiting run whose signal is aborted, and lets no later run overta
 });
 
 it('settles a waiting run if its signal is aborted and the session closed at once, in either order', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true });
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
   const gone = [new AbortController(), new AbortController()] as const;
-  const sessions = [await orchestrator.session(LOCAL), await orchestrator.session(LOCAL)] as const;
+  const sessions = [await orchestrator.session(BEST), await orchestrator.session(BEST)] as const;
   const waiting = sessions.map((session, index) => {
     const slow = session.run('await new Promise(() => {})');
     slow.catch(() => undefined);
@@ -80,6 +81,7 @@ it('settles a waiting run if its signal is aborted and the session closed at onc
 it('survives an approval that is still open when its run ends', async () => {
   const asked = Promise.withResolvers<void>();
   await using orchestrator = createOrchestrator({
+    runners: await everyRunner(),
     allowUnisolated: true,
     tools: [{ id: 'pay', description: 'Pays.', effect: 'write', approval: 'always', execute: async () => 1 }],
     approve: () => {
@@ -87,7 +89,7 @@ it('survives an approval that is still open when its run ends', async () => {
       return new Promise(() => undefined);
     },
   });
-  await using session = await orchestrator.session({ ...LOCAL, tools: ['pay'], limits: { graceMs: 1_000 } });
+  await using session = await orchestrator.session({ ...BEST, tools: ['pay'], limits: { graceMs: 1_000 } });
   // The clock of that run: its time, its grace, and ten seconds for its report.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   try {
@@ -110,16 +112,16 @@ it('enforces the call limit of a tool over all runs', async () => {
     maxCalls: 1,
     execute: async () => 1,
   };
-  await using orchestrator = createOrchestrator({ allowUnisolated: true, tools: [once] });
-  await using session = await orchestrator.session({ ...LOCAL, tools: ['once'] });
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true, tools: [once] });
+  await using session = await orchestrator.session({ ...BEST, tools: ['once'] });
   const code = "(await import('skillcell')).tools.once({}).catch(({ code }) => code)";
   expect((await session.run(code)).value).toBe(1);
   expect((await session.run(code)).value).toBe('tool.limit');
 });
 
 it('cancels a run whose signal is aborted as its turn comes', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true });
-  await using session = await orchestrator.session(LOCAL);
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+  await using session = await orchestrator.session(BEST);
   for (let ticks = 0; ticks < 8; ticks += 1) {
     const gone = new AbortController();
     const run = session.run('await new Promise(() => {})', { signal: gone.signal, timeoutMs: 5_000 });
@@ -130,18 +132,22 @@ it('cancels a run whose signal is aborted as its turn comes', async () => {
 });
 
 it('opens at most maxSessions sessions, and each id once', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true, maxSessions: 2 });
-  const first = await orchestrator.session({ ...LOCAL, sessionId: 'first' });
-  await expect(orchestrator.session({ ...LOCAL, sessionId: 'first' })).rejects.toMatchObject({ code: 'job.invalid' });
-  await orchestrator.session(LOCAL);
-  await expect(orchestrator.session(LOCAL)).rejects.toMatchObject({ code: 'session.too-many' });
+  await using orchestrator = createOrchestrator({
+    runners: await everyRunner(),
+    allowUnisolated: true,
+    maxSessions: 2,
+  });
+  const first = await orchestrator.session({ ...BEST, sessionId: 'first' });
+  await expect(orchestrator.session({ ...BEST, sessionId: 'first' })).rejects.toMatchObject({ code: 'job.invalid' });
+  await orchestrator.session(BEST);
+  await expect(orchestrator.session(BEST)).rejects.toMatchObject({ code: 'session.too-many' });
   await first.close();
-  expect((await orchestrator.session(LOCAL)).id).not.toBe('first');
+  expect((await orchestrator.session(BEST)).id).not.toBe('first');
 });
 
 it('names all fields of a session if an unknown field is given', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true });
-  const opened = orchestrator.session({ ...LOCAL, foo: 1 } as never);
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+  const opened = orchestrator.session({ ...BEST, foo: 1 } as never);
   await expect(opened).rejects.toThrow(
     'Cannot open the session: there is no field foo, got 1. There are runner, isolation, files, env, limits, skills, tools, network, packages, ' +
       'secrets, context, signal, language, sessionId, resume, idleTimeoutMs, sessionTimeoutMs.',
@@ -160,8 +166,8 @@ it.each<[string, unknown]>([
   ['an id in addition to the resumed id', { sessionId: 'a', resume: 'b' }],
   ['an unknown language', { language: 'cobol' }],
 ])('refuses %s', async (_name, options) => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true });
-  const given = options !== null && typeof options === 'object' ? { ...LOCAL, ...options } : options;
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+  const given = options !== null && typeof options === 'object' ? { ...BEST, ...options } : options;
   await expect(orchestrator.session(given as SessionOptions)).rejects.toMatchObject({
     code: 'job.invalid',
   });
@@ -175,8 +181,12 @@ it.each<[string, unknown, object]>([
   ['more time than is allowed', '1', { timeoutMs: 2_000 }],
   ['a NUL in bash', 'echo \0', { language: 'bash' }],
 ])('a run refuses %s', async (_name, code, options) => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true, ceilings: { runTimeoutMs: 1_000 } });
-  await using session = await orchestrator.session(LOCAL);
+  await using orchestrator = createOrchestrator({
+    runners: await everyRunner(),
+    allowUnisolated: true,
+    ceilings: { runTimeoutMs: 1_000 },
+  });
+  await using session = await orchestrator.session(BEST);
   await expect(session.run(code as string, options)).rejects.toMatchObject({ code: 'job.invalid' });
   expect((await session.run('1')).value).toBe(1);
 });
@@ -186,7 +196,7 @@ describe.each(ALL_LEVELS)('at level %s', (level) => {
     requireEachLevel(context, level);
     const options: SessionOptions = {
       isolation: level,
-      runner: level === 'container' ? 'docker' : 'local',
+      runner: runnerOf(level),
       idleTimeoutMs: 100,
     };
     const runners = await everyRunner();
@@ -224,7 +234,13 @@ describe.each(ALL_LEVELS)('at level %s', (level) => {
     const daemon = `session-daemon-${process.pid}-${level}`;
     const host = spawn(
       process.execPath,
-      [fileURLToPath(new URL('../../fixtures/session-host.ts', import.meta.url)), level, stateDir, daemon],
+      [
+        fileURLToPath(new URL('../../fixtures/session-host.ts', import.meta.url)),
+        level,
+        stateDir,
+        daemon,
+        await fleetFile(),
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     await once(host.stdout, 'data');
@@ -240,16 +256,16 @@ describe.each(ALL_LEVELS)('at level %s', (level) => {
 });
 
 it('ends with a timeout after sessionTimeoutMs', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true });
-  const session = await orchestrator.session({ ...LOCAL, sessionTimeoutMs: 1_500 });
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+  const session = await orchestrator.session({ ...BEST, sessionTimeoutMs: 1_500 });
   const run = await session.run('for (;;) {}');
   expect(run).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' } });
   expect(await session.ended).toMatchObject({ outcome: 'timeout' });
 });
 
 it('is canceled like a job, with its current run and its waiting runs', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true, stateDir });
-  const session = await orchestrator.session({ ...LOCAL, sessionId: 'gone' });
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true, stateDir });
+  const session = await orchestrator.session({ ...BEST, sessionId: 'gone' });
   const stream = session.stream('console.log("on"); await new Promise(() => {})');
   const waiting = session.run('1');
   waiting.catch(() => undefined);
@@ -261,16 +277,20 @@ it('is canceled like a job, with its current run and its waiting runs', async ()
 });
 
 it('takes a place in the job queue only during its runs', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true, concurrency: 1 });
-  const sessions: Session[] = [await orchestrator.session(LOCAL), await orchestrator.session(LOCAL)];
+  await using orchestrator = createOrchestrator({
+    runners: await everyRunner(),
+    allowUnisolated: true,
+    concurrency: 1,
+  });
+  const sessions: Session[] = [await orchestrator.session(BEST), await orchestrator.session(BEST)];
   expect((await orchestrator.exec({ isolation: BEST_LEVEL, code: '1' })).outcome).toBe('succeeded');
   const values = await Promise.all(sessions.map((session, index) => session.run(`${index}`)));
   expect(values.map(({ value }) => value)).toEqual([0, 1]);
 });
 
 it('does not leak memory from run to run', async () => {
-  await using orchestrator = createOrchestrator({ allowUnisolated: true });
-  await using session = await orchestrator.session(LOCAL);
+  await using orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+  await using session = await orchestrator.session(BEST);
   const runMany = async (count: number): Promise<void> => {
     for (let made = 0; made < count; made += 1) expect((await session.run('const step = 1; step')).value).toBe(1);
   };

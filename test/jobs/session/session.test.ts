@@ -6,7 +6,7 @@ import type { ToolContext } from '../../../src/tools/define/tool.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
 import { MISSING_MATPLOTLIB, MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel, runnerOf } from '../../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
 import { sharedSession } from '../../fixtures/shared-session.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
@@ -639,7 +639,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
 
 it('shows the figures that a run leaves open, and no figures of another run', async (context) => {
   requireHere(context, MISSING_PYTHON ?? MISSING_MATPLOTLIB);
-  await using session = await orchestrator.session({ language: 'python', isolation: BEST_LEVEL, runner: 'local' });
+  await using session = await orchestrator.session({ language: 'python', isolation: BEST_LEVEL, ...only(BEST_LEVEL) });
   const first = await session.run(
     'from matplotlib import pyplot as plt\nplt.plot([1, 2])\nplt.figure(); plt.plot([2, 1])\nNone',
   );
@@ -658,7 +658,7 @@ it('shows the figures that a run leaves open, and no figures of another run', as
 
 /** The runner with this level. */
 function only(level: EachLevel): Pick<SessionOptions, 'runner'> {
-  return { runner: level === 'container' ? 'docker' : 'local' };
+  return { runner: runnerOf(level) };
 }
 
 function need(context: Parameters<typeof requireEachLevel>[0], level: EachLevel, language: Language): void {
