@@ -35,13 +35,26 @@ export function createSessionStarter(onFailure: (error: unknown) => void): Sessi
   return {
     async start(runner, spec, options) {
       const startedAt = performance.now();
-      const session = openSession(await runner.start(spec, options), startedAt);
-      await orDismiss(session, session.ready, options.signal);
+      const sandbox = await runner.start(spec, options);
+      const session = openSession(sandbox, startedAt);
+      try {
+        await orDismiss(session, session.ready, options.signal);
+      } catch (error) {
+        throw sandbox.worker === undefined ? error : lostOnItsWay(sandbox.worker, error);
+      }
       return session;
     },
     rehearse: (session, rehearsal, signal) => orDismiss(session, session.rehearse(rehearsal), signal),
     settled: leaving.settled,
   };
+}
+
+/** Its worker had it ready, so the failure is one of that host, and another may do better. */
+function lostOnItsWay(worker: string, error: unknown): unknown {
+  if (!SkillcellError.isInstance(error) || error.code !== 'sandbox.start-failed') return error;
+  const reason = error.message.replace(/^Cannot start a sandbox: /, '').replace(/\.$/, '');
+  const message = `Cannot go on with the sandbox: worker ${worker} had it ready, but ${reason}.`;
+  return new SkillcellError('sandbox.lost', message, { cause: error });
 }
 
 function throwOverdue(): never {
