@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { readCounters, readEnded, readOpened, readRefused } from '../../src/sandboxes/fleet/opened-sandbox.ts';
-import { ENTRY_KIND, type EntryKind, packEntry, readEntry } from '../../src/sandboxes/fleet/link/entry.ts';
+import {
+  ENTRY_KIND,
+  type EntryKind,
+  type LinkEntry,
+  packEntry,
+  readEntry,
+} from '../../src/sandboxes/fleet/link/entry.ts';
 import { createLeaseTable, type Lease, type LeaseTable } from '../../src/sandboxes/fleet/link/lease-table.ts';
 import { assertNotPolluted, mutated, settled, someBytes, someValue } from './fuzz-parts.ts';
 
@@ -45,18 +52,27 @@ function readWords(random: SeededRandom): void {
   for (const read of READERS) read(random.between(0, 2) === 0 ? bytes : mutated(random, bytes));
 }
 
+/** What happens to an entry on its way. */
+type Fate = 'carried' | 'lost' | 'twice' | 'changed' | 'made up';
+/** Fates of entries: of a way without faults, of a bad way, and of another writer. */
+const FATES: Record<'whole' | 'lossy' | 'forged', readonly [Fate, ...Fate[]]> = {
+  whole: ['carried'],
+  lossy: ['carried', 'carried', 'carried', 'carried', 'carried', 'twice', 'twice', 'lost'],
+  forged: ['carried', 'carried', 'carried', 'carried', 'lost', 'twice', 'changed', 'changed', 'made up', 'made up'],
+};
+/** Steps after which a way without a forger has carried all. */
+const MOST_STEPS = 1_000;
+
+type End = 'client' | 'worker';
+
 async function talk(random: SeededRandom): Promise<void> {
-  const isHonest = random.between(0, 2) === 0;
-  let carried: { to: 'client' | 'worker'; packed: Buffer }[] = [];
-  const carrier = (to: 'client' | 'worker') => () => ({
-    isUp: true,
-    upSince: 0,
-    write: (_stream: string, entry: Parameters<typeof packEntry>[0]) =>
-      void carried.push({ to, packed: packEntry(entry) }),
-  });
+  const way = random.pick(['whole', 'whole', 'lossy', 'forged', 'forged', 'forged'] as const);
+  let carried: { to: End; packed: Buffer }[] = [];
   const id = someBytes(random, 16).toString('hex');
-  const open = (to: 'client' | 'worker', peer: string | undefined): Side => {
-    const table = createLeaseTable({ link: carrier(to), streamTo: (name) => name, downMs: Infinity });
+  const open = (to: End, peer: string | undefined): Side => {
+    const write = (_stream: string, entry: LinkEntry): void => void carried.push({ to, packed: packEntry(entry) });
+    const link = { isUp: true, upSince: 0, write };
+    const table = createLeaseTable({ link: () => link, streamTo: (name) => name, downMs: Infinity });
     const losses: string[] = [];
     const calls = { onControl: () => undefined, onLost: (reason: string) => void losses.push(reason) };
     const lease = table.open({ id, client: CLIENT, peer, leaseMs: LEASE_MS }, calls);
@@ -73,36 +89,39 @@ async function talk(random: SeededRandom): Promise<void> {
     for (const bytes of sent) lease.channel.write(bytes);
     lease.channel.end();
   }
-  const take = (to: 'client' | 'worker', packed: Buffer): void => {
+  const take = (to: End, packed: Buffer): void => {
     const entry = readEntry(packed);
     if (entry === undefined) return;
     if (to === 'client') sides.client.table.take(WORKER, entry);
     else sides.worker.table.take(entry.client, entry);
   };
+  // Without it the client would not know the sandbox.
+  for (const { to, packed } of carried.splice(0, 1)) take(to, packed);
   const isOver = (): boolean => both.every(({ losses, hasEnded }) => losses.length > 0 || hasEnded);
-  for (let step = 0; step < 200 && !isOver(); step += 1) {
+  for (let step = 0; step < (way === 'forged' ? 50 : MOST_STEPS) && !isOver(); step += 1) {
     const due = carried;
     carried = [];
     for (const { to, packed } of due) {
-      const fate =
-        isHonest || random.between(0, 9) > 0 ? 'carried' : random.pick(['lost', 'twice', 'changed', 'made'] as const);
+      const fate = random.pick(FATES[way]);
       if (fate === 'changed') take(to, mutated(random, packed));
-      else if (fate === 'made') take(to, madeUp(random, id));
-      else if (fate !== 'lost') take(to, packed);
-      if (fate === 'twice') take(to, packed);
+      else if (fate === 'made up') take(to, madeUp(random, id));
+      else for (let copy = { lost: 0, carried: 1, twice: 2 }[fate]; copy > 0; copy -= 1) take(to, packed);
     }
     await settled();
+    // Lost entries are asked for again after a while.
+    if (way === 'lossy') await pause(10);
     for (const { table } of both) table.beat();
   }
-  for (const { table, lease, losses, hasEnded } of both) {
+  for (const { table, lease, losses } of both) {
     table.close();
     lease.channel.destroy();
     assert.ok(losses.length <= 1, 'it was lost twice');
-    if (isHonest) assert.deepEqual([losses, hasEnded], [[], true]);
   }
-  if (isHonest)
-    for (const [from, to] of [both, [sides.worker, sides.client] as const])
-      assert.ok(Buffer.concat(to.read).equals(Buffer.concat(from.sent)), 'the bytes arrived otherwise');
+  if (way === 'forged') return;
+  for (const [from, to] of [both, [sides.worker, sides.client] as const]) {
+    assert.deepEqual([to.losses, to.hasEnded], [[], true]);
+    assert.ok(Buffer.concat(to.read).equals(Buffer.concat(from.sent)), 'the bytes arrived otherwise');
+  }
 }
 
 /** An entry that a worker or a client could write by hand. */
