@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { drainKey, workerKey } from '../../../src/sandboxes/fleet/fleet-keys.ts';
-import { describeWith } from '../../fixtures/describe-with.ts';
+import { describeWith, requireHere } from '../../fixtures/describe-with.ts';
+import { dockerImage, MISSING_ENGINE } from '../../fixtures/docker-image.ts';
 import { MISSING_REDIS, type RedisServer, startRedis } from '../../fixtures/fleet/redis.ts';
 import { startWorkerCommand, type WorkerCommand, writeFleetFile } from '../../fixtures/fleet/worker-command.ts';
 import { freePort } from '../../fixtures/free-port.ts';
@@ -79,6 +80,20 @@ describeWith('skillcell worker', MISSING_REDIS, () => {
       3,
       { code: 'runner.unavailable', message: expect.stringContaining('no worker of the queue default') },
     ]);
+  });
+
+  it('offers containers with --runner docker', async (context) => {
+    requireHere(context, MISSING_ENGINE);
+    await dockerImage();
+    const own = writeFleetFile(folder, await redis.workerUrl('boxes'), 'boxes');
+    const worker = startWorkerCommand(['--fleet-file', own, '--runner', 'docker', '--name', 'boxes']);
+    started.push(worker);
+    await worker.says('sandboxes at level container');
+    const argv = ['exec', '-', '--language', 'javascript', '--fleet-file', file, '--isolation', 'container', '--json'];
+    const { stdout } = await runCli([...argv, '--runner', 'fleet'], { stdin: 'console.log(6 * 7)' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ outcome: 'succeeded', stdout: { text: '42\n' }, worker: 'boxes', isolation: 'container' },
+    });
   });
 
   it('is the first choice of auto when a fleet is named, and is passed over when it is empty', async () => {

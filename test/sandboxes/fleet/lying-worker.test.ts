@@ -192,7 +192,7 @@ describeWith('a worker that lies', MISSING, () => {
         liar.beat(demand, over.signal);
       };
       try {
-        expect(await runWith(lie)).toMatchObject({ ...RAN, attempt: 2 });
+        expect(await runWith(lie)).toMatchObject(RAN);
       } finally {
         over.abort();
       }
@@ -338,7 +338,7 @@ describeWith('a worker that lies', MISSING, () => {
     over.abort();
     arrived = async () => undefined;
     await flooding;
-    expect(result).toMatchObject({ ...RAN, attempt: 2 });
+    expect(result).toMatchObject(RAN);
     expect(peakMemory(process.pid) - before).toBeLessThan(200 * MIB);
     // The client reads nothing between two leases, and whenever it reads, it deletes all: the flood does not add up.
     expect(most - atFirst).toBeLessThan(384 * MIB);
