@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { drainKey, workerKey, WORKERS_KEY } from '../sandboxes/fleet/fleet-keys.ts';
 import { throwRefusal } from '../sandboxes/fleet/fleet-error.ts';
-import { readWorkerRow, type WorkerRow } from '../sandboxes/fleet/worker-row.ts';
+import { readWorkerRow, type WorkerRow } from '../sandboxes/fleet/worker-rows.ts';
 
 /** Renewals of a row in one lease. */
 const RENEWALS = 3;

@@ -15,7 +15,7 @@ import {
   buildOf,
   demandQueue,
   drainKey,
-  FLEET_NAME,
+  fleetNameSchema,
   fromWorkerKey,
   KEY_PREFIX,
   toWorkerKey,
@@ -25,7 +25,7 @@ import { fleetError, throwRefusal } from '../sandboxes/fleet/fleet-error.ts';
 import { keepChecked } from '../sandboxes/fleet/link/connection-life.ts';
 import { openFleetLink } from '../sandboxes/fleet/link/fleet-link.ts';
 import { createLeaseTable } from '../sandboxes/fleet/link/lease-table.ts';
-import { ROW_MS } from '../sandboxes/fleet/worker-row.ts';
+import { ROW_MS } from '../sandboxes/fleet/worker-rows.ts';
 import type { Runner } from '../sandboxes/runner.ts';
 import { ensureRuntime } from '../sandboxes/runtime-bundle.ts';
 import { type Announced, announceWorker } from './announce-worker.ts';
@@ -68,7 +68,6 @@ export interface FleetWorkerOptions {
   logger?: Logger;
 }
 
-const name = z.string().check(z.regex(FLEET_NAME, 'must be 1 to 32 of a-z, 0-9 and -'));
 const whole = (least: number, most: number): z.ZodMiniNumber =>
   z.number().check(z.int(), z.minimum(least), z.maximum(most));
 const object = (...methods: string[]): z.ZodMiniType =>
@@ -79,8 +78,8 @@ const object = (...methods: string[]): z.ZodMiniType =>
 const optionsSchema = z.strictObject({
   url: z.string().check(z.minLength(1)),
   plain: z.optional(z.boolean()),
-  queue: z.optional(name),
-  name: z.optional(name),
+  queue: z.optional(fleetNameSchema),
+  name: z.optional(fleetNameSchema),
   runner: object('start', 'probe', 'sweep', 'close'),
   isolation: z.optional(z.enum(ISOLATION_LEVELS as unknown as [string, ...string[]])),
   slots: z.optional(whole(1, 10_000)),

@@ -12,7 +12,12 @@ import { findLanguage } from '../languages/languages.ts';
 import type { Demand } from '../sandboxes/fleet/demand.ts';
 import { ENTRY_KIND } from '../sandboxes/fleet/link/entry.ts';
 import type { Lease, LeaseTable } from '../sandboxes/fleet/link/lease-table.ts';
-import type { EndedSandbox, OpenedSandbox, SandboxCounters } from '../sandboxes/fleet/opened-sandbox.ts';
+import {
+  type EndedSandbox,
+  LOST,
+  type OpenedSandbox,
+  type SandboxCounters,
+} from '../sandboxes/fleet/opened-sandbox.ts';
 import type { Sandbox, SandboxExit } from '../sandboxes/runner.ts';
 
 /** After its end, a sandbox is told to its client for so long. */
@@ -111,8 +116,6 @@ export function serveLease(demand: Demand, options: ServeOptions): ServedLease {
     },
   };
 }
-
-const LOST: SandboxExit = { cause: 'lost', oom: null, code: null };
 
 /** Carries bytes both ways. Resolves when all bytes of the sandbox are on their way to the client. */
 async function carry(raw: Duplex, channel: Duplex): Promise<void> {

@@ -2,9 +2,8 @@ import type { Redis } from 'ioredis';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { drainKey, workerKey } from './fleet-keys.ts';
-import { readFleetRows } from './fleet-rows.ts';
-import { readWorkerRow } from './worker-row.ts';
 import { type FleetVisit, withFleet } from './with-fleet.ts';
+import { readFleetRows, readWorkerRow } from './worker-rows.ts';
 
 /** A worker that comes back later drains too. */
 const ASK_SECONDS = 3_600;

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { Isolation } from '../../contracts/jobs/result.ts';
 
 /** Prefix of all keys. Its braces keep them on one node of a cluster. */
@@ -6,6 +7,10 @@ export const KEY_PREFIX = 'skillcell:{fleet}';
 export const WORKERS_KEY: string = `${KEY_PREFIX}:workers`;
 /** Names of queues and workers. */
 export const FLEET_NAME: RegExp = /^[a-z0-9-]{1,32}$/;
+/** Schema of such a name. */
+export const fleetNameSchema: z.ZodMiniString = z
+  .string()
+  .check(z.regex(FLEET_NAME, 'must be 1 to 32 of a-z, 0-9 and -'));
 
 /** Key of the row of a worker. */
 export function workerKey(worker: string): string {

@@ -8,6 +8,7 @@ import type { Sandbox, SandboxExit } from '../runner.ts';
 import { ENTRY_KIND, type EntryKind } from './link/entry.ts';
 import type { Lease, LeaseCalls } from './link/lease-table.ts';
 import {
+  LOST,
   type OpenedSandbox,
   readCounters,
   readEnded,
@@ -16,7 +17,6 @@ import {
   type SandboxCounters,
 } from './opened-sandbox.ts';
 
-const LOST: SandboxExit = { cause: 'lost', oom: null, code: null };
 /** Tries to get the counters of a sandbox, and the pause between two. */
 const ASKS = 4;
 const ASK_MS = 500;
@@ -33,7 +33,7 @@ export interface FollowedSandbox {
   sandbox(
     lease: Lease,
     opened: OpenedSandbox,
-    about: Pick<Sandbox, 'runner'> & { leaseMs: number; hold(held: boolean): void },
+    about: Pick<Sandbox, 'runner'> & { leaseMs: number; hold(): () => void },
   ): Sandbox;
 }
 
@@ -126,13 +126,12 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
       onLost: lost,
     },
     sandbox(own, { isolation, warm, diagnostics }, { runner, leaseMs, hold }) {
-      let isHeld = false;
-      const held = (isNow: boolean): void => {
-        if (isNow !== isHeld) hold(isNow);
-        isHeld = isNow;
+      let release: (() => void) | undefined = hold();
+      const leave = (): void => {
+        release?.();
+        release = undefined;
       };
-      held(true);
-      void exited.promise.then(() => held(false));
+      void exited.promise.then(leave);
       // Its worker ends it in that time by itself.
       const end = (): Promise<SandboxExit> =>
         withinDeadline(exited.promise, {
@@ -157,8 +156,8 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
           own.channel.destroy();
           await end();
         },
-        unref: () => held(false),
-        ref: () => held(true),
+        unref: leave,
+        ref: () => void (release ??= hold()),
       };
     },
   };

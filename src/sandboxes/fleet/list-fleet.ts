@@ -4,9 +4,8 @@ import { checkOptions } from '../../contracts/checks/check-options.ts';
 import type { Isolation } from '../../contracts/jobs/result.ts';
 import { openQueue } from './demands.ts';
 import { demandQueue, workerKey } from './fleet-keys.ts';
-import { readFleetRows } from './fleet-rows.ts';
 import { withFleet } from './with-fleet.ts';
-import { ROW_MS, type WorkerRow } from './worker-row.ts';
+import { readFleetRows, ROW_MS, type WorkerRow } from './worker-rows.ts';
 
 /** Options of {@link listFleet}. */
 export interface ListFleetOptions {

@@ -5,6 +5,7 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../contracts/jobs/result.ts';
 import type { SandboxUsage } from '../../contracts/jobs/usage.ts';
 import type { SandboxExit } from '../runner.ts';
+import { readJson } from './link/read-json.ts';
 
 /** What a worker says of a sandbox that is ready. */
 export interface OpenedSandbox {
@@ -22,6 +23,9 @@ export interface EndedSandbox extends SandboxExit {
   /** Its last counters; null where its runner has none. */
   usage: SandboxUsage | null;
 }
+
+/** The end of a sandbox whose own end is not known. */
+export const LOST: SandboxExit = { cause: 'lost', oom: null, code: null };
 
 /** The counters of a sandbox. */
 export interface SandboxCounters {
@@ -64,22 +68,14 @@ const countersSchema = z.strictObject({
 const refusedSchema = z.strictObject({ code: text(100), message: text(4_000) });
 
 /** Reads what a worker says; undefined if it has another form. */
-export const readOpened = (bytes: Buffer): OpenedSandbox | undefined => read(openedSchema, bytes);
-export const readEnded = (bytes: Buffer): EndedSandbox | undefined => read(endedSchema, bytes);
-export const readCounters = (bytes: Buffer): SandboxCounters | undefined => read(countersSchema, bytes);
+export const readOpened = (bytes: Buffer): OpenedSandbox | undefined => readJson(openedSchema, bytes);
+export const readEnded = (bytes: Buffer): EndedSandbox | undefined => readJson(endedSchema, bytes);
+export const readCounters = (bytes: Buffer): SandboxCounters | undefined => readJson(countersSchema, bytes);
 
 /** The error of a start that failed on a worker. */
 export function readRefused(bytes: Buffer, worker: string): SkillcellError {
-  const { code, message } = read(refusedSchema, bytes) ?? { code: '', message: 'Cannot start a sandbox.' };
+  const { code, message } = readJson(refusedSchema, bytes) ?? { code: '', message: 'Cannot start a sandbox.' };
   const known = START_ERRORS.has(code) && Object.hasOwn(ERROR_REGISTRY, code);
   const ours = known ? (code as ErrorCode) : 'sandbox.start-failed';
   return new SkillcellError(ours, `${message.replace(/\.$/, '')} (worker ${worker}).`);
-}
-
-function read<T>(schema: z.ZodMiniType<T>, bytes: Buffer): T | undefined {
-  try {
-    return z.parse(schema, JSON.parse(bytes.toString()));
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { ENTRY_KIND, type EntryKind, isNumbered, type LinkEntry, NO_LEASE } from './entry.ts';
 import type { FleetLink } from './fleet-link.ts';
+import { readJson } from './read-json.ts';
 import { createLeaseEnd, LEASE_WINDOW, type LeaseEnd } from './lease-end.ts';
 
 /** Beats in one lease of silence. */
@@ -160,7 +161,7 @@ export function createLeaseTable({ link, streamTo, downMs }: LeaseTableOptions):
       if (lease.killReason !== undefined) tell(name, lease, ENTRY_KIND.kill, Buffer.from(lease.killReason));
   };
   const takeBeat = (peer: string, { client, bytes }: LinkEntry): void => {
-    const rows = readBeat(bytes);
+    const rows = readJson(beatSchema, bytes);
     if (rows === undefined) return lose(peer, 'it sent a beat of no known form');
     for (const [id, sent, arrived, consumed] of rows) {
       const lease = leases.get(id);
@@ -251,12 +252,4 @@ export function createLeaseTable({ link, streamTo, downMs }: LeaseTableOptions):
     },
     close: () => clearInterval(looking),
   };
-}
-
-function readBeat(bytes: Buffer): [string, number, number, number][] | undefined {
-  try {
-    return z.parse(beatSchema, JSON.parse(bytes.toString()));
-  } catch {
-    return undefined;
-  }
 }
