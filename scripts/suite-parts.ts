@@ -105,7 +105,7 @@ export const ONLY_IN_ALL: readonly string[] = [
  */
 export const ONCE_MORE_BY_FLEET: readonly string[] = [
   'test/attacks/{b-limits,c-output,e-channel}.test.ts',
-  'test/jobs/session/{interrupts,odd-workspace,resume,session,session-life}.test.ts',
+  'test/jobs/session/{interrupts,resume,session,session-life}.test.ts',
   'test/mcp/levels.test.ts',
 ];
 

@@ -52,7 +52,7 @@ export function createSessionStarter(onFailure: (error: unknown) => void): Sessi
 /** Its worker had it ready, so the failure is one of that host, and another may do better. */
 function lostOnItsWay(worker: string, error: unknown): unknown {
   if (!SkillcellError.isInstance(error) || error.code !== 'sandbox.start-failed') return error;
-  const reason = error.message.replace(/^Cannot start a sandbox: /, '').replace(/\.$/, '');
+  const reason = error.message.replace('Cannot start a sandbox: ', '').replace(/\.$/, '');
   const message = `Cannot go on with the sandbox: worker ${worker} had it ready, but ${reason}.`;
   return new SkillcellError('sandbox.lost', message, { cause: error });
 }
