@@ -17,7 +17,7 @@ const DAY_MS: number = 24 * 60 * 60 * 1_000;
 const SWEEP_MS: number = 60 * 60 * 1_000;
 
 /** Parts and limits of a queue. */
-export interface JobQueueOptions extends JobAcceptanceOptions, Omit<JobRunsOptions, 'replica'> {
+export interface JobQueueOptions extends JobAcceptanceOptions, Omit<JobRunsOptions, 'dispatch' | 'replica'> {
   database: Database;
   /** Most running jobs. */
   concurrency: number;

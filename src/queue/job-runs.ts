@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Selectable } from 'kysely';
 import { canceledResult, lostResult } from '../jobs/result/job-result.ts';
+import type { JobEvent } from '../contracts/jobs/events.ts';
 import type { JobRow } from '../registry/database/tables.ts';
 import type { JobEnds } from './job-ends.ts';
 import { persistently } from './persistently.ts';
@@ -8,7 +9,7 @@ import type { StoredRequest } from './request/job-request.ts';
 import type { Replica } from './replica.ts';
 import type { Attempt, JobRows } from './rows/job-rows.ts';
 import { type QueuedEnd, runQueuedJob, type StartJob, STREAMS } from './run-queued-job.ts';
-import type { JobWork } from './seams/job-dispatch.ts';
+import type { JobDispatch, JobWork } from './seams/job-dispatch.ts';
 import type { JobFiles } from './seams/job-files.ts';
 import type { JobLog } from './seams/job-log.ts';
 
@@ -22,6 +23,8 @@ export interface JobRunsOptions {
   files: JobFiles;
   log: JobLog;
   start: StartJob;
+  /** Is told when a job waits no more for its sandbox. */
+  dispatch: Pick<JobDispatch, 'enqueue'>;
   /** This process, if it shares the database. @default it has the database alone */
   replica?: Pick<Replica, 'id' | 'mayCall'> | undefined;
   logger: Logger;
@@ -53,8 +56,10 @@ export interface JobRuns extends JobWork {
 
 /** Creates the runs of one queue. */
 export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): JobRuns {
-  const { files, log, logger, replica } = options;
+  const { files, log, dispatch, logger, replica } = options;
   const running = new Map<string, Run>();
+  /** Jobs that wait for a sandbox. */
+  const starting = new Set<string>();
   /** Cancellations of jobs that are claimed, and do not run yet. */
   const early = new Map<string, string>();
   /** Aborts the jobs that run when the time for the end of the service is over. */
@@ -70,6 +75,13 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
       isUnsure = true;
       return lost ?? (await rows.claim());
     });
+  };
+
+  /** A job with a decision waits for its sandbox after it, and a lost one again. */
+  const follow = ({ type, jobId }: JobEvent): void => {
+    if (type === 'decision' || type === 'restarted') starting.add(jobId);
+    const isServed = type === 'started' || type === 'prompt';
+    if (isServed && starting.delete(jobId)) dispatch.enqueue(jobId);
   };
 
   /** The skills of a user are in the database, too. */
@@ -110,7 +122,7 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
       const request = JSON.parse(row.request) as StoredRequest;
       const job = { id, userId, attempt, request };
       const { mayCall } = replica ?? {};
-      const ended = await runQueuedJob(job, { files, log, start, rows: lasting, mayCall, signal });
+      const ended = await runQueuedJob(job, { files, log, start, rows: lasting, mayCall, onEvent: follow, signal });
       last = { id, attempt: ended.attempt };
       const isOver = cancellation.reason !== TAKEN && !(await handOver(last, ended));
       await (isOver ? finish(last, ended) : leave(id));
@@ -140,9 +152,12 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
     const ended = (async () => {
       await earlier?.ended;
       await run(row, cancellation.signal);
-      if (running.get(id)?.cancellation === cancellation) running.delete(id);
+      if (running.get(id)?.cancellation !== cancellation) return;
+      running.delete(id);
+      starting.delete(id);
     })();
     running.set(id, { attempt, cancellation, ended });
+    starting.add(id);
     return ended;
   };
 
@@ -155,6 +170,9 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
         logger.error({ reason: String(error) }, 'no job could be claimed');
         return undefined;
       }
+    },
+    get starting() {
+      return starting.size;
     },
     cancel(id, reason) {
       const run = running.get(id);

@@ -3,7 +3,7 @@ import { diagnostic, type Diagnostic } from '../contracts/errors/diagnostic.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { ErrorCode } from '../contracts/errors/error-registry.ts';
 import type { InputFile } from '../contracts/jobs/job.ts';
-import type { OutputEvent } from '../contracts/jobs/events.ts';
+import type { JobEvent, OutputEvent } from '../contracts/jobs/events.ts';
 import type { JobResult } from '../contracts/jobs/result.ts';
 import type { JobRequest as OrchestratorJob } from '../jobs/request/job-schema.ts';
 import type { JobStream, JobStreamOptions } from '../jobs/orchestrator.ts';
@@ -61,6 +61,8 @@ export interface QueuedRunOptions {
   /** The row of the job. */
   rows: Pick<JobRows, 'restart' | 'change'>;
   mayCall: (() => boolean) | undefined;
+  /** Called with each event of the orchestrator. */
+  onEvent: (event: JobEvent) => void;
   signal: AbortSignal;
 }
 
@@ -72,7 +74,7 @@ const RESTARTED = 'the service ended while the job ran';
  */
 export async function runQueuedJob(
   { id, userId, attempt: first, request }: QueuedAttempt,
-  { files, log, start, rows, mayCall, signal }: QueuedRunOptions,
+  { files, log, start, rows, mayCall, onEvent, signal }: QueuedRunOptions,
 ): Promise<QueuedRunEnd> {
   const events = writeEvents(log, id);
   let attempt = first;
@@ -97,6 +99,7 @@ export async function runQueuedJob(
         mayCall,
       });
       for await (const event of job) {
+        onEvent(event);
         if (event.type === 'finished' || event.type === 'faulted') continue;
         // It was accepted before its first attempt.
         if (event.type === 'accepted' && first > 1) continue;

@@ -125,6 +125,34 @@ describeDatabases('a queue', (make) => {
     expect(order.slice(2)).toEqual([ofSecond, three, ofThird]);
   });
 
+  it('claims no more jobs while many wait for a sandbox, so that another user comes next', async () => {
+    await reopen({ concurrency: 50 });
+    for (let job = 0; job < 20; job += 1) await submit(1);
+    await until(() => jobs.running.length === 8, 'eight jobs');
+    const { row: other } = await submit(2);
+    const one = (at: number): string => jobs.running[at]?.id ?? '';
+    const give = (id: string): void => {
+      const about = { runner: 'local' as const, isolation: 'none' as const, warm: false, diagnostics: [] };
+      jobs.running.find((job) => job.id === id)?.emit({ type: 'started', jobId: id, ...about });
+    };
+    give(one(0));
+    await started(other.id);
+    expect(jobs.running).toHaveLength(9);
+    // While the model decides, a job needs no sandbox; then it waits for one again.
+    const [deciding, next] = [one(1), one(2)];
+    const prompt = { stage: 'decision', round: 1, promptSha256: '' } as const;
+    jobs.running[1]?.emit({ type: 'prompt', jobId: deciding, ...prompt });
+    await until(() => jobs.running.length === 10, 'the tenth job');
+    const decision = { needsCode: true } as never;
+    jobs.running.find((job) => job.id === deciding)?.emit({ type: 'decision', jobId: deciding, decision });
+    give(next);
+    give(deciding);
+    await until(() => jobs.running.length === 11, 'the eleventh job');
+    for (const job of [...jobs.running]) give(job.id);
+    await until(() => jobs.running.length === 19, 'eight more');
+    for (let left = jobs.running.length; left > 0; left = jobs.running.length) jobs.running[0]?.end();
+  });
+
   it('gives equal jobs with one key one row, and refuses another job with it', async () => {
     const [first, second] = await Promise.all([submit(1, {}, 'k'), submit(1, {}, 'k')]);
     expect(second.row.id).toBe(first.row.id);

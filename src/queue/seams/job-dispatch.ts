@@ -2,13 +2,15 @@
 export interface JobWork {
   /** Claims the next job and starts it; undefined if no job waits. Neither promise rejects. */
   claim(): Promise<{ ended: Promise<void> } | undefined>;
+  /** Claimed jobs that wait for a sandbox. */
+  readonly starting: number;
   /** Cancels a running job of this host. */
   cancel(id: string, reason: string): void;
 }
 
 /** Tells the hosts about waiting jobs, and about jobs to cancel. The rows of the database decide. */
 export interface JobDispatch {
-  /** A job waits. */
+  /** A job waits, or one that was claimed waits no more for its sandbox. */
   enqueue(id: string): void;
   /** Asks the host that runs a job to cancel it. */
   cancel(id: string, reason: string): void;

@@ -1,5 +1,8 @@
 import type { JobDispatch, JobWork } from './job-dispatch.ts';
 
+/** Most jobs that wait for a sandbox. The others wait in the database, where the order of users decides. */
+const MOST_STARTING = 8;
+
 /**
  * Dispatch within one process.
  *
@@ -16,12 +19,13 @@ export function localDispatch({ pollMs }: { pollMs?: number } = {}): JobDispatch
   let isClaiming = false;
   let polling: NodeJS.Timeout | undefined;
 
-  const canClaim = (): boolean => isAsked && !isStopped && running.size < places;
+  const canClaim = ({ starting }: JobWork): boolean =>
+    isAsked && !isStopped && running.size < places && starting < MOST_STARTING;
   /** Claims jobs one after the other while there are places. */
-  const claimAll = async ({ claim }: JobWork): Promise<void> => {
-    while (canClaim()) {
+  const claimAll = async (from: JobWork): Promise<void> => {
+    while (canClaim(from)) {
       isAsked = false;
-      const claimed = await claim();
+      const claimed = await from.claim();
       if (claimed === undefined) continue;
       const { ended } = claimed;
       isAsked = true;
