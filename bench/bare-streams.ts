@@ -47,7 +47,7 @@ async function answerAll(url: string): Promise<never> {
   at = last[0]?.[0] ?? at;
   process.stdout.write('ready\n');
   for (;;) {
-    const entries = (await reader.xread('COUNT', 1, 'BLOCK', 0, 'STREAMS', THERE, at)) as Entries;
+    const entries = await reader.xread('COUNT', 1, 'BLOCK', 0, 'STREAMS', THERE, at);
     const [id, [, bytes = '']] = entries?.[0]?.[1]?.[0] ?? ['', []];
     at = id;
     await writer.xadd(BACK, 'MAXLEN', '~', 100, '*', 'bytes', bytes);

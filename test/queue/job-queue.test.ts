@@ -350,7 +350,7 @@ describeDatabases('a queue', (make) => {
     await until(() => asked.length === 2, 'two tries');
     expect((await queue.rows.summary(row.id))?.state).toBe('running');
     expect(await ended(row.id)).toMatchObject({ outcome: 'succeeded', attempt: 1 });
-    expect(asked).toEqual(Array(3).fill([{ id: row.id, attempt: 1 }, ['stdout', 'stderr']]));
+    expect(asked).toEqual(Array.from({ length: 3 }, () => [{ id: row.id, attempt: 1 }, ['stdout', 'stderr']]));
   });
 
   it('runs a job anew with the same files', async () => {
