@@ -14,6 +14,9 @@ const ANSWER_BYTES = 8 * 1024 * 1024;
 const SOCKETS = 32;
 const DEFAULT_REGION = 'us-east-1';
 
+const nothing = (): void => undefined;
+const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
 /** Connects to a service. The client is loaded only here, as that takes longer than loading this whole package. */
 export async function connectS3(connection: S3Connection): Promise<ConnectedS3> {
   const sdk = await import('@aws-sdk/client-s3');
@@ -33,6 +36,8 @@ export async function connectS3(connection: S3Connection): Promise<ConnectedS3> 
     followRegionRedirects: false,
     // Retries are made by the caller: the SDK would repeat a write that may have succeeded.
     maxAttempts: 1,
+    // Without one, it writes to the standard error of the process.
+    logger: SILENT,
     requestHandler: {
       connectionTimeout: 5_000,
       httpAgent: { keepAlive: true, maxSockets: SOCKETS },
