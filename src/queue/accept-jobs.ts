@@ -51,6 +51,9 @@ export function acceptJobs(rows: JobRows, { files, dispatch, resolve }: JobAccep
   const inTurn = createTurns();
   let isStopped = false;
 
+  /** Removes the files of a job that has no row. A sweep removes the rest where their place is away: the answer to the client is another. */
+  const discard = (id: string): Promise<void> => files.remove(id).catch(() => undefined);
+
   const accept = async (
     request: StoredRequest,
     inputs: readonly JobInput[],
@@ -79,12 +82,12 @@ export function acceptJobs(rows: JobRows, { files, dispatch, resolve }: JobAccep
         }),
       );
       if (inserted.isNew) dispatch.enqueue(id);
-      else await files.remove(id);
+      else await discard(id);
       return inserted;
     } catch (error) {
       // Without an answer of the database, the row may be there: then the job runs, or else a sweep removes its files.
       if (SkillcellError.isInstance(error) && error.code === 'database.unavailable') dispatch.enqueue(id);
-      else await files.remove(id);
+      else await discard(id);
       throw error;
     } finally {
       accepting.delete(id);

@@ -122,6 +122,8 @@ export function bucketFiles(folder: string, { access, prefix, owner }: BucketPla
     },
     leave: local.remove,
     async remove(id) {
+      // Without an answer of the bucket, the sweep of a later hour removes what is there.
+      await local.remove(id);
       await removeAll(id, (await listed(id)).keys);
     },
     async removeStray(id) {

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
 import { openS3Access, type S3Access } from '../../../src/library/stores/s3/s3-access.ts';
 import { bucketFiles } from '../../../src/queue/seams/bucket-files.ts';
 import type { ExpectedInput, FiledJob, JobFiles } from '../../../src/queue/seams/job-files.ts';
@@ -56,6 +57,15 @@ describeWith('the files of jobs in a bucket', MISSING_CEPH, () => {
   const expectedOf = (content: Buffer, executable: boolean): ExpectedInput => ({
     ...{ bytes: content.length, executable },
     sha256: createHash('sha256').update(content).digest('hex'),
+  });
+
+  it('leaves nothing of a removed job on this host, also while the bucket is away', async () => {
+    const away = new SkillcellError('store.unavailable', 'on purpose');
+    const files = host('one', { list: () => Promise.reject(away) });
+    const id = newId();
+    await files.create(id, [{ content: Buffer.from('given'), executable: false }]);
+    await expect(files.remove(id)).rejects.toBe(away);
+    expect(existsSync(files.path(id, ''))).toBe(false);
   });
 
   it('brings the inputs of a job to the host that runs it, and refuses others', async () => {
