@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import * as z from 'zod';
+import { errorEntry } from '../../contracts/errors/error-registry.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { isLastEvent } from '../../queue/job-ends.ts';
 import { LOG_START, type LogPart, type LogPlace } from '../../queue/seams/job-log.ts';
@@ -73,7 +74,8 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
           // It sends comments, too.
           clearInterval(commenting);
           const { statusCode, body } = await askOwner(other);
-          for await (const piece of statusCode === 200 ? body : []) await written(raw, piece as Buffer, over);
+          if (statusCode !== 200) await body.dump();
+          else for await (const piece of body) await written(raw, piece as Buffer, over);
         }
         if (begun === undefined || other !== undefined) return raw.end();
         await queue.complete(begun);
@@ -88,7 +90,7 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
         }
         raw.end();
       } catch (error) {
-        const isAway = SkillcellError.isInstance(error) && error.code === 'service.unavailable';
+        const isAway = SkillcellError.isInstance(error) && errorEntry(error.code).http === 503;
         if (!over.aborted && !isAway) request.log.error({ reason: String(error) }, 'a stream of events failed');
         raw.destroy();
       } finally {
