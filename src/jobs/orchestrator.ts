@@ -133,8 +133,12 @@ export interface JobStreamOptions {
    * should not be started again after that.
    */
   beforeChange?: ((tool: string) => Promise<void>) | undefined;
-  /** Whether calls of tools and of the model may begin now. Others are refused with `tool.job-over`. @default they may */
-  mayCall?: (() => boolean) | undefined;
+  /**
+   * Whether a call of a tool or of the model may begin. It waits for the answer, and is refused with `tool.job-over` if it may not.
+   *
+   * @default it may
+   */
+  mayCall?: (() => boolean | Promise<boolean>) | undefined;
 }
 
 /** Accepts jobs, runs them in sandboxes, and gives each job exactly one result. */

@@ -124,11 +124,11 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       return row;
     },
     async addressOf(row) {
-      if (!isElsewhere(row) || row.owner === null) return undefined;
+      if (!isElsewhere(row)) return undefined;
       // What an earlier attempt writes here must not be read.
       await runs.giveUp(row);
       if (row.state !== 'running') return undefined;
-      const address = await replica?.addressOf(row.owner);
+      const address = row.owner === null ? undefined : await replica?.addressOf(row.owner);
       if (address !== undefined) return address;
       throw new SkillcellError('service.unavailable', 'Cannot reach the job: the process that ran it is gone.', {
         hint: 'Try again: another process takes the job up.',
@@ -155,16 +155,28 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     [Symbol.asyncDispose]: () => queue.close(),
   };
 
-  const quietly = (work: () => Promise<void>): void =>
-    void work().catch((err: unknown) =>
-      logger.warn({ reason: String(err) }, 'the jobs of other processes were not seen'),
-    );
+  /** Does work, unless it is under way. */
+  const quietly = (work: () => Promise<void>): (() => void) => {
+    let isUnderWay = false;
+    return () => {
+      if (isUnderWay) return;
+      isUnderWay = true;
+      const failed = (err: unknown): void =>
+        logger.warn({ reason: String(err) }, 'the jobs of other processes were not seen');
+      void work()
+        .catch(failed)
+        .finally(() => (isUnderWay = false));
+    };
+  };
   if (replica === undefined) await runs.takeUpAbandoned();
-  replica?.follow((isSettled) => {
-    if (isSettled) quietly(() => runs.takeUpAbandoned());
-  });
+  replica?.follow({ giveUp: () => runs.followRows(), takeUp: quietly(() => runs.takeUpAbandoned()) });
   const following =
-    replica === undefined ? undefined : setInterval(() => quietly(() => runs.followRows()), POLL_MS).unref();
+    replica === undefined
+      ? undefined
+      : setInterval(
+          quietly(() => runs.followRows()),
+          POLL_MS,
+        ).unref();
   await sweep();
   const sweeping = setInterval(
     () => void sweep().catch((err: unknown) => logger.warn({ reason: String(err) }, 'old jobs could not be removed')),

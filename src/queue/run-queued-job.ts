@@ -60,7 +60,7 @@ export interface QueuedRunOptions {
   start: StartJob;
   /** The row of the job. */
   rows: Pick<JobRows, 'restart' | 'change'>;
-  mayCall: (() => boolean) | undefined;
+  mayCall: (() => boolean | Promise<boolean>) | undefined;
   /** Called with each event of the orchestrator. */
   onEvent: (event: JobEvent) => void;
   signal: AbortSignal;

@@ -1,17 +1,22 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { KyselyPlugin, Selectable } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { createLogger } from '../../src/jobs/create-logger.ts';
 import { type JobQueue, openJobQueue } from '../../src/queue/job-queue.ts';
 import { joinReplicas } from '../../src/queue/replica.ts';
+import { jobRows } from '../../src/queue/rows/job-rows.ts';
 import { folderFiles } from '../../src/queue/seams/folder-files.ts';
 import { folderLog } from '../../src/queue/seams/folder-log.ts';
 import { localDispatch } from '../../src/queue/seams/local-dispatch.ts';
 import type { Database } from '../../src/registry/database/database.ts';
+import type { JobRow } from '../../src/registry/database/tables.ts';
+import { openDatabase } from '../../src/registry/database/open-database.ts';
 import { type DatabaseScene, describeDatabase } from '../fixtures/databases.ts';
 import { logLines } from '../fixtures/log-lines.ts';
 import { type ScriptedJob, scriptedJobs } from '../fixtures/scripted-jobs.ts';
+import { startTcpProxy } from '../fixtures/tcp-proxy.ts';
 import { until } from '../fixtures/until.ts';
 
 const program = { kind: 'exec', code: 'console.log(1)' } as const;
@@ -25,6 +30,10 @@ interface Place {
   jobs: ReturnType<typeof scriptedJobs>;
   /** Whether its signs of life are lost. */
   isCut: boolean;
+  /** Whether it sees no job that others have taken up. */
+  isBlind: boolean;
+  /** Whether its changes have no answer. */
+  losesAnswers: boolean;
 }
 
 describeDatabase('PostgreSQL', 'replicas of a queue', (make) => {
@@ -40,22 +49,36 @@ describeDatabase('PostgreSQL', 'replicas of a queue', (make) => {
     }
   });
 
-  async function open(concurrency = 1): Promise<Place> {
-    const opened = await scene.open(true);
+  /** @param url of the database, if it is reached in another way */
+  async function open(concurrency = 1, url = scene.url): Promise<Place> {
+    const opened = await openDatabase({ folder: scene.folder, url, isShared: true });
     // A folder that all of them see.
     const folder = join(scene.folder, 'jobs');
     mkdirSync(folder, { recursive: true });
-    const place = { jobs: scriptedJobs(), isCut: false } as Place;
-    const refuse = ({ node }: { node: { kind: string } }): never | typeof node => {
-      const isSign = node.kind === 'InsertQueryNode' && JSON.stringify(node).includes('"replicas"');
-      if (isSign && place.isCut) throw new SkillcellError('database.unavailable', 'on purpose');
-      return node;
-    };
-    const db = opened.db.withPlugin({
-      transformQuery: refuse as never,
+    const place = { jobs: scriptedJobs(), isCut: false, isBlind: false, losesAnswers: false } as Place;
+    const refuseIf = (isRefused: (node: { kind: string }) => boolean): KyselyPlugin => ({
+      transformQuery({ node }) {
+        if (isRefused(node)) throw new SkillcellError('database.unavailable', 'on purpose');
+        return node;
+      },
       transformResult: async ({ result }) => result,
     });
-    place.database = { ...opened, db };
+    const isLook = (node: { kind: string }): boolean =>
+      node.kind === 'SelectQueryNode' && JSON.stringify(node).includes('"cancel_reason"');
+    const changes = new WeakSet<object>();
+    const losing: KyselyPlugin = {
+      transformQuery({ node, queryId }) {
+        if (node.kind === 'UpdateQueryNode') changes.add(queryId);
+        return node;
+      },
+      async transformResult({ result, queryId }) {
+        if (place.losesAnswers && changes.has(queryId)) throw new SkillcellError('database.unavailable', 'on purpose');
+        return result;
+      },
+    };
+    const db = opened.db.withPlugin(refuseIf((node) => place.isBlind && isLook(node))).withPlugin(losing);
+    const signs = opened.signs.withPlugin(refuseIf(() => place.isCut));
+    place.database = { ...opened, db, signs };
     const files = folderFiles(folder);
     place.queue = await openJobQueue({
       ...{ database: place.database, files, log: folderLog(files), start: place.jobs.start },
@@ -151,6 +174,113 @@ describeDatabase('PostgreSQL', 'replicas of a queue', (make) => {
     await until(() => marks().length > 1, 'the last event');
     expect(marks()).toEqual(['"restarted"', '"finished"']);
     one.isCut = false;
+  });
+
+  it(
+    'begin no call after a pause until the jobs that others have taken up are ended',
+    { timeout: 120_000 },
+    async () => {
+      const one = await open();
+      const id = await submit(one);
+      const before = await jobOf(id, 1);
+      const two = await open();
+      [one.isCut, one.isBlind] = [true, true];
+      const again = await jobOf(id, 2);
+      expect([again.place, again.mayCall(), before.mayCall()]).toEqual([two, true, false]);
+      // It is back, as after a stop of its process, and has not looked yet.
+      one.isCut = false;
+      const rows = (): Promise<{ url: string }[]> => two.database.db.selectFrom('replicas').select('url').execute();
+      await until(async () => (await rows()).length === 2, 'a sign of life', TAKEN_MS);
+      for (let look = 0; look < 100; look += 1) {
+        expect(before.mayCall()).toBe(false);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      one.isBlind = false;
+      await until(() => one.jobs.running.length === 0, 'the end of the first attempt', TAKEN_MS);
+      const next = await jobOf(await submit(one), 1);
+      expect(next.place).toBe(one);
+      await until(() => next.mayCall(), 'calls of a new job', TAKEN_MS);
+      next.end();
+      again.end();
+      expect(await ended(one, id)).toMatchObject({ outcome: 'succeeded', attempt: 2 });
+    },
+  );
+
+  it('keep their jobs while connections to the database go silent', { timeout: 120_000 }, async () => {
+    const proxy = await startTcpProxy(Number(new URL(scene.url ?? '').port));
+    const url = new URL(scene.url ?? '');
+    url.port = String(proxy.port);
+    const one = await open(1, url.href);
+    const id = await submit(one);
+    const before = await jobOf(id, 1);
+    const two = await open();
+    // It has seen the database for a lease, and would take jobs up.
+    await new Promise((resolve) => setTimeout(resolve, 18_000));
+    proxy.hold('both');
+    await new Promise((resolve) => setTimeout(resolve, 9_000));
+    // The connections from before stay silent: TCP tries less and less often. New ones go through.
+    proxy.leaveHeld();
+    await new Promise((resolve) => setTimeout(resolve, 12_000));
+    expect([before.mayCall(), two.jobs.running.length]).toEqual([true, 0]);
+    before.end();
+    expect(await ended(two, id)).toMatchObject({ outcome: 'succeeded', attempt: 1 });
+    await proxy.close();
+  });
+
+  it('record an end whose first record had no answer', async () => {
+    const [one, two] = [await open(), await open()];
+    const id = await submit(one);
+    const job = await jobOf(id, 1);
+    job.place.losesAnswers = true;
+    job.end();
+    await until(async () => (await two.queue.rows.summary(id))?.state === 'finished', 'the end');
+    job.place.losesAnswers = false;
+    expect(await ended(two, id)).toMatchObject({ outcome: 'succeeded', attempt: 1 });
+    await until(() => /"finished"/.test(logLines(join(scene.folder, 'jobs', id))?.join('') ?? ''), 'the last event');
+  });
+
+  it('claim 10,000 jobs, each once, and the job of another user is the next', { timeout: 300_000 }, async () => {
+    const count = 10_000;
+    const replicas = await Promise.all(
+      Array.from({ length: 4 }, async (_, number) => {
+        const database = await scene.open(true);
+        const { id } = await joinReplicas(database, `http://127.0.0.1:${number + 1}`);
+        return { id, database, rows: jobRows(database, { maxWaiting: 1, now: Date.now, owner: id }) };
+      }),
+    );
+    const [first] = replicas as [(typeof replicas)[number]];
+    const add = async (user: number, from: number, to: number): Promise<void> => {
+      const jobs = Array.from({ length: to - from }, (_, index) => ({
+        ...{ id: `job-${from + index}`, user_id: user, kind: 'exec', state: 'waiting', attempt: 0, created_at: 1 },
+        ...{ request_hash: '', request: '{}' },
+      }));
+      await first.database.db
+        .insertInto('jobs')
+        .values(jobs as never)
+        .execute();
+    };
+    for (let at = 0; at < count; at += 1_000) await add(1, at, at + 1_000);
+    const claimed: Selectable<JobRow>[] = [];
+    const claimUpTo = async (most: number): Promise<void> => {
+      const claimOn = async ({ id, rows }: (typeof replicas)[number]): Promise<void> => {
+        while (claimed.length < most) {
+          const row = await rows.claim();
+          if (row === undefined) return;
+          expect([row.state, row.attempt, row.owner]).toEqual(['running', 1, id]);
+          claimed.push(row);
+        }
+      };
+      // Each has several claims under way.
+      await Promise.all([...replicas, ...replicas].map(claimOn));
+    };
+    await claimUpTo(count / 2);
+    await add(2, count, count + 1);
+    expect((await replicas[3]?.rows.claim())?.user_id).toBe(2);
+    await claimUpTo(count + 1);
+    expect(claimed).toHaveLength(count);
+    expect(new Set(claimed.map(({ id }) => id)).size).toBe(count);
+    expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(4);
+    for (const { database } of replicas) await database.close();
   });
 
   it('exclude a process that has the database alone', async () => {

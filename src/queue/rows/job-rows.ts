@@ -12,7 +12,7 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { Database } from '../../registry/database/database.ts';
 import type { JobRow, Tables } from '../../registry/database/tables.ts';
-import { livingReplicas } from './replica-rows.ts';
+import { buryReplicas } from './replica-rows.ts';
 import { shownWords } from './search-words.ts';
 import type { StoredRequest } from '../request/job-request.ts';
 
@@ -55,7 +55,7 @@ export interface JobRows {
   withKey(userId: number, key: string, requestHash: string): Promise<Selectable<JobRow> | undefined>;
   /** Claims the oldest job of the user with the fewest running jobs. */
   claim(): Promise<Selectable<JobRow> | undefined>;
-  /** Ends an attempt, and returns its row; undefined if it has ended already. */
+  /** Ends an attempt, and returns its row; undefined if it has ended otherwise. The same end may be recorded again. */
   finish(attempt: Attempt, result: JobResult, errorCode: string | null): Promise<JobRowAtEnd | undefined>;
   /** Ends a waiting job; false if it does not wait. */
   cancelWaiting(id: string, result: JobResult): Promise<boolean>;
@@ -67,7 +67,7 @@ export interface JobRows {
   requeue(attempt: Attempt): Promise<boolean>;
   /** Notes that a running job is to end; false if it does not run. */
   cancelRunning(id: string, reason: string): Promise<boolean>;
-  /** Jobs that no living process runs. */
+  /** Takes the jobs of dead processes from them, and returns all that no living process runs. */
   abandoned(): Promise<Selectable<JobRow>[]>;
   /** Running jobs of this process, as far as the rows say. */
   own(): Promise<Selectable<JobRow>[]>;
@@ -179,11 +179,19 @@ export function jobRows({ db, system, storedWords }: Database, { maxWaiting, now
     },
     async finish(attempt, result, errorCode) {
       const change = ended(result, now());
-      const row = await updateRunning(attempt)
-        .set({ ...change, error_code: errorCode })
-        .returning(SUMMARY_COLUMNS)
-        .executeTakeFirst();
-      return row === undefined ? undefined : { ...row, result: change.result };
+      const { result: text } = change;
+      const row =
+        (await updateRunning(attempt)
+          .set({ ...change, error_code: errorCode })
+          .returning(SUMMARY_COLUMNS)
+          .executeTakeFirst()) ??
+        // An earlier try may have had no answer.
+        (await db
+          .selectFrom('jobs')
+          .select(SUMMARY_COLUMNS)
+          .where((is) => is.and({ id: attempt.id, attempt: attempt.attempt, state: 'finished', result: text }))
+          .executeTakeFirst());
+      return row === undefined ? undefined : { ...row, result: text };
     },
     async restart(attempt) {
       const { numUpdatedRows } = await updateRunning(attempt)
@@ -223,11 +231,8 @@ export function jobRows({ db, system, storedWords }: Database, { maxWaiting, now
     },
     async abandoned() {
       if (owner === undefined) return await running.selectAll().execute();
-      const living = livingReplicas(db).select('id');
-      return await running
-        .where((is) => is.or([is('owner', 'is', null), is('owner', 'not in', living)]))
-        .selectAll()
-        .execute();
+      await buryReplicas(db);
+      return await running.where('owner', 'is', null).selectAll().execute();
     },
     own: () => own.selectAll().execute(),
     ownWishes: () => own.select(['id', 'cancel_reason']).execute(),
@@ -311,6 +316,8 @@ function claimStatement(
   { time, owner }: { time: number; owner: string | undefined },
 ): RawBuilder<Selectable<JobRow>> {
   const { oldest, next } = system === 'sqlite' ? IN_SQLITE : IN_POSTGRES;
+  // A replica that others have counted as dead would lose the job at once.
+  const known = owner === undefined ? sql`` : sql`and exists (select 1 from replicas where id = ${owner})`;
   return sql<Selectable<JobRow>>`
     with recursive ${oldest},
     busy as (select user_id, count(*) as jobs from jobs where state = 'running' group by user_id),
@@ -319,7 +326,7 @@ function claimStatement(
       from oldest left join busy on busy.user_id = oldest.user_id
     )
     update jobs set state = 'running', started_at = ${time}, attempt = attempt + 1, owner = ${owner ?? null}
-    where id = (${next}) and state = 'waiting'
+    where id = (${next}) and state = 'waiting' ${known}
     returning *`;
 }
 

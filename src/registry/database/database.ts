@@ -5,6 +5,8 @@ import type { Tables } from './tables.ts';
 /** The open database of a service. No other process has it open at the same time, unless all of them share it. */
 export interface Database extends AsyncDisposable {
   readonly db: Kysely<Tables>;
+  /** The same, on a connection of its own for the signs of life of this process: it waits for no other query, and not long for an answer. */
+  readonly signs: Kysely<Tables>;
   /** For the few statements that only one of them has. */
   readonly system: 'sqlite' | 'postgres';
   /** Holds for rows of `job_words` in which each of the words begins a word. */

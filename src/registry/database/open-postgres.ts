@@ -12,6 +12,10 @@ const LOCK_KEY = '8316287205064929644';
 const START_KEY = '8316857051266643041';
 const MOST_CONNECTIONS = 8;
 const CONNECT_MS = 5_000;
+/** A query without an answer for so long is given up: TCP would wait for a lost host for a quarter of an hour. */
+const ANSWER_MS = 30_000;
+/** The same for the signs of life of a process: the next one comes soon. */
+const SIGN_MS = 1_500;
 /** Pause before the lock is asked for again. */
 const PAUSE_MS = 500;
 /** SQLSTATE classes and codes of a server that is away, ending, or read-only after a switch to another one. */
@@ -34,25 +38,34 @@ const DEFINITIONS: Definitions = {
 export async function openPostgres(url: string, { isShared }: { isShared: boolean }): Promise<Database> {
   const lock = createLock(url, isShared);
   await lock.take();
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: MOST_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_MS,
-    types: { getTypeParser: typeParser },
-  });
-  // Without listeners, the end of a connection would end the process: of an idle one, and of one in use.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool, lock) }) });
+  const connections = (connectionTimeoutMillis: number, max: number): pg.Pool => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      ...{ max, connectionTimeoutMillis },
+      types: { getTypeParser: typeParser },
+    });
+    // Without listeners, the end of a connection would end the process: of an idle one, and of one in use.
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    return pool;
+  };
+  // Changes of large tables take long.
+  const most: { answerMs: number | undefined } = { answerMs: undefined };
+  const pool = guarded(connections(CONNECT_MS, MOST_CONNECTIONS), lock, () => most.answerMs);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  const ofSigns = guarded(connections(SIGN_MS, 1), lock, () => SIGN_MS);
+  const signs = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: ofSigns }) });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     // Before its first query, Kysely would not end the pool.
     await sql`select 1`.execute(db).catch(() => undefined);
     await db.destroy();
+    await ofSigns.end();
     await lock.close();
   };
   const database: Database = {
     db,
+    signs,
     system: 'postgres',
     async inTurn(work) {
       const client = await connect(url);
@@ -80,6 +93,7 @@ export async function openPostgres(url: string, { isShared }: { isShared: boolea
     await database.close();
     throw error;
   }
+  most.answerMs = ANSWER_MS;
   return database;
 }
 
@@ -155,8 +169,11 @@ function createLock(url: string, isShared: boolean): DatabaseLock {
   };
 }
 
-/** A pool whose failures of the server have our code. It gives no connection while another process may use the database. */
-function guarded(pool: pg.Pool, lock: DatabaseLock): PostgresPool {
+/**
+ * A pool whose failures of the server have our code. It gives no connection while another process may use the database, and gives up connections
+ * on which a query has had no answer.
+ */
+function guarded(pool: pg.Pool, lock: DatabaseLock, answerMs: () => number | undefined): PostgresPool {
   return {
     options: pool.options,
     async connect() {
@@ -164,19 +181,36 @@ function guarded(pool: pg.Pool, lock: DatabaseLock): PostgresPool {
       const client = await pool.connect().catch((error: unknown) => {
         throw unavailable(error);
       });
+      let isSilent = false;
       return {
         async query(text: string, parameters: readonly unknown[]) {
+          const answer = client.query(text, [...parameters]);
           try {
-            return await client.query(text, [...parameters]);
+            return await answered(answer, answerMs());
           } catch (error) {
+            isSilent ||= error === SILENT;
             throw isAway(error) ? unavailable(error) : error;
           }
         },
-        release: (destroy?: boolean) => client.release(destroy),
+        release: (destroy = false) => client.release(destroy || isSilent),
       } as unknown as PostgresPoolClient;
     },
     end: () => pool.end(),
   };
+}
+
+/** The failure of a query without an answer. */
+const SILENT: Error & { code: string } = Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
+
+async function answered<Result>(answer: Promise<Result>, ms: number | undefined): Promise<Result> {
+  if (ms === undefined) return await answer;
+  // Its connection is then closed.
+  answer.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(SILENT), ms);
+  });
+  return await Promise.race([answer, silence]).finally(() => clearTimeout(timer));
 }
 
 /** Whether the server or its connection is away. An error of a statement has a SQLSTATE of another class. */

@@ -56,6 +56,8 @@ export async function openSqlite(folder: string): Promise<Database> {
   };
   const database: Database = {
     db,
+    // No other process looks for them.
+    signs: db,
     system: 'sqlite',
     inTurn: (work) => work(),
     isReady,

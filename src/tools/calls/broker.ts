@@ -12,6 +12,7 @@ import {
   type IncomingBytes,
 } from './broker-call.ts';
 import { createLimiter } from '../../protocol/limiter.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { callModel } from './call-model.ts';
 import { createCallRows } from './call-rows.ts';
 import { callTool, type ToolAnswer, type ToolSurroundings } from './call-tool.ts';
@@ -161,8 +162,8 @@ export function createBroker(options: BrokerOptions): Broker {
     const measured = measureJson(call.args ?? null, { maxBytes: MODEL_REQUEST_BYTES });
     if ('fault' in measured)
       return refusal('tool.invalid-arguments', `the request is not acceptable: ${measured.fault}`);
-    if (!tally.mayCall()) return refusal('tool.job-over', 'the job is over');
     modelCallsLeft -= 1;
+    if (!(await withinDeadline(tally.mayCall(), { signal }))) return refusal('tool.job-over', 'the job is over');
     return callModel({
       gateway,
       modelName,

@@ -7,8 +7,8 @@ export interface CallTally {
   toolsArrived: number;
   /** Counts the calls of each tool. */
   admit: AdmitCall;
-  /** Whether calls of tools and of the model may begin. */
-  mayCall(): boolean;
+  /** Whether calls of tools and of the model may begin, as soon as that is known. */
+  mayCall(): boolean | Promise<boolean>;
   /** The first tool that may have changed something. */
   readonly changedBy: string | undefined;
   /** Notes that a tool may change something. Undefined if the call need not wait. */
@@ -19,8 +19,8 @@ export interface CallTally {
 export interface CallGuard {
   /** Called before the first call that may change something, which waits for it, and fails with it. */
   beforeChange?: ((tool: string) => Promise<void>) | undefined;
-  /** Whether calls of tools and of the model may begin. @default they may */
-  mayCall?: (() => boolean) | undefined;
+  /** Whether calls of tools and of the model may begin, as soon as that is known. @default they may */
+  mayCall?: (() => boolean | Promise<boolean>) | undefined;
 }
 
 /** Creates the tally of one job. */

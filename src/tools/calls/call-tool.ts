@@ -49,7 +49,7 @@ export interface ToolSurroundings {
   /** Absent if a job makes only one attempt. */
   effects: EffectRecord | undefined;
   /** Whether a tool may run now. */
-  mayCall(): boolean;
+  mayCall(): boolean | Promise<boolean>;
   /** Called before a tool runs that may change something, and waits for the answer, if any. */
   onEffect(tool: string): Promise<void> | undefined;
   /** Gets the real error of a tool, for the host's log. */
@@ -115,7 +115,8 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
   try {
     signal.throwIfAborted();
     // It may have waited for an approval, or for its place.
-    if (!around.mayCall()) throw new ToolCallError('tool.job-over', 'The job is over.');
+    if (!(await withinDeadline(around.mayCall(), { signal })))
+      throw new ToolCallError('tool.job-over', 'The job is over.');
     const reply = await make(offered, input, call, around, effect);
     if (!reply.ok || reply.parts === undefined) return { reply, replayed: false };
     keepsPlace = true;

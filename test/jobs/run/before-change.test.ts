@@ -47,6 +47,27 @@ test('no call begins while the host does not allow it', async (context) => {
   expect([stdout.text, heard]).toEqual(['tool.job-over\ntool.job-over\n', []]);
 });
 
+test('a call waits until the host knows whether it may begin, or its job is canceled', async (context) => {
+  requireLevel(context, 'namespace');
+  heard.length = 0;
+  const asked = Promise.withResolvers<void>();
+  const allowed = Promise.withResolvers<boolean>();
+  const mayCall = (): Promise<boolean> => {
+    asked.resolve();
+    return allowed.promise;
+  };
+  const waiting = orchestrator.stream(job, { mayCall });
+  await asked.promise;
+  const canceled = orchestrator.stream({ ...job, jobId: 'canceled' }, { mayCall: () => new Promise(() => undefined) });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(heard).toEqual([]);
+  orchestrator.cancel('canceled');
+  expect((await canceled.result).outcome).toBe('canceled');
+  allowed.resolve(true);
+  expect((await waiting.result).stdout.text).toBe('noted\nnoted\n');
+  expect(heard).toEqual(['look', 'note', 'note']);
+});
+
 test('a call that waited for its approval does not begin when the host no longer allows it', async (context) => {
   requireLevel(context, 'namespace');
   heard.length = 0;
