@@ -13,10 +13,13 @@ import { createTurns } from './seams/turns.ts';
 export interface JobEnds {
   /** Records the end of an attempt, and tells it. @returns false if the attempt had ended: its end counts for nothing */
   record(attempt: Attempt, end: QueuedEnd): Promise<boolean>;
-  /** Tells an end that is recorded. */
-  tell(id: string, result: JobResult): Promise<void>;
-  /** Writes the last event of a job that has ended, once. */
-  seal(id: string, result: JobResult): Promise<void>;
+  /** Tells an end that is recorded. @param attempt that of the row */
+  tell(attempt: Attempt, result: JobResult): Promise<void>;
+  /**
+   * Writes the last event of a job that has ended, once. Where no log of it is kept, it gets the place after all that was lost: on each host the
+   * same, and readers who have seen more than is kept go on there.
+   */
+  seal(attempt: Attempt, result: JobResult): Promise<void>;
   /** Whether the last event is written. */
   isSealed(id: string): Promise<boolean>;
   /** The row of a job at its end, or after a time; with its request unless it ended meanwhile. */
@@ -37,10 +40,11 @@ export function jobEnds(rows: JobRows, log: JobLog, { pollMs }: { pollMs?: numbe
     return last !== undefined && isLastEvent(last.head);
   };
 
-  const seal: JobEnds['seal'] = (id, result) =>
+  const seal: JobEnds['seal'] = ({ id, attempt }, result) =>
     inTurn(id, async () => {
       try {
         if (!(await isSealed(id))) {
+          if ((await log.last(id)) === undefined) await log.begin(id, attempt + 1);
           await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
         }
       } finally {
@@ -67,12 +71,12 @@ export function jobEnds(rows: JobRows, log: JobLog, { pollMs }: { pollMs?: numbe
     async record({ id, attempt }, { result, errorCode }) {
       const row = await persistently(() => rows.finish({ id, attempt }, result, errorCode));
       ends.emit(id, row);
-      if (row !== undefined) await seal(id, result);
+      if (row !== undefined) await seal({ id, attempt }, result);
       return row !== undefined;
     },
-    async tell(id, result) {
-      ends.emit(id);
-      await seal(id, result);
+    async tell(attempt, result) {
+      ends.emit(attempt.id);
+      await seal(attempt, result);
     },
     async wait(id, ms, signal) {
       const left = new AbortController();

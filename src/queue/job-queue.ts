@@ -77,9 +77,9 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
   const cancelWaiting = async ({ id, kind, attempt }: CanceledJob, reason: string): Promise<boolean> => {
     // A job that waits again has had attempts.
     const result = canceledResult({ jobId: id, kind, attempt: Math.max(1, attempt) }, reason);
-    const isCanceled = await rows.cancelWaiting(id, result);
-    if (isCanceled) await ends.tell(id, result);
-    return isCanceled;
+    const canceled = await rows.cancelWaiting(id, result);
+    if (canceled !== undefined) await ends.tell(canceled, result);
+    return canceled !== undefined;
   };
   const cancelRunning = async ({ id }: CanceledJob, reason: string): Promise<boolean> => {
     // In its row first: a process that takes the job up must not run it.
@@ -113,7 +113,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
       await files.bringLogs(row);
       if (await ends.isSealed(id)) return;
       const result = (await rows.get(id))?.result ?? null;
-      if (result !== null) await ends.seal(id, JSON.parse(result) as JobResult);
+      if (result !== null) await ends.seal(row, JSON.parse(result) as JobResult);
     },
     async begun(given, signal) {
       let row: JobSummaryRow | undefined = given;

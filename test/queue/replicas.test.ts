@@ -9,6 +9,7 @@ import { joinReplicas } from '../../src/queue/replica.ts';
 import { jobRows } from '../../src/queue/rows/job-rows.ts';
 import { folderFiles } from '../../src/queue/seams/folder-files.ts';
 import { folderLog } from '../../src/queue/seams/folder-log.ts';
+import type { JobLog, LogPart } from '../../src/queue/seams/job-log.ts';
 import { localDispatch } from '../../src/queue/seams/local-dispatch.ts';
 import type { Database } from '../../src/registry/database/database.ts';
 import type { JobRow } from '../../src/registry/database/tables.ts';
@@ -27,6 +28,7 @@ const TAKEN_MS = 40_000;
 interface Place {
   database: Database;
   queue: JobQueue;
+  log: JobLog;
   jobs: ReturnType<typeof scriptedJobs>;
   /** Whether its signs of life are lost. */
   isCut: boolean;
@@ -49,11 +51,14 @@ describeDatabase('PostgreSQL', 'replicas of a queue', (make) => {
     }
   });
 
-  /** @param url of the database, if it is reached in another way */
-  async function open(concurrency = 1, url = scene.url): Promise<Place> {
+  /** @param about the address of the database, if it is reached in another way, and whether its files are on a host of their own */
+  async function open(
+    concurrency = 1,
+    { url = scene.url, isFar = false }: { url?: string | undefined; isFar?: boolean } = {},
+  ): Promise<Place> {
     const opened = await openDatabase({ folder: scene.folder, url, isShared: true });
-    // A folder that all of them see.
-    const folder = join(scene.folder, 'jobs');
+    // A folder that all of them see, unless they are on hosts of their own.
+    const folder = join(scene.folder, isFar ? `jobs-${places.length}` : 'jobs');
     mkdirSync(folder, { recursive: true });
     const place = { jobs: scriptedJobs(), isCut: false, isBlind: false, losesAnswers: false } as Place;
     const refuseIf = (isRefused: (node: { kind: string }) => boolean): KyselyPlugin => ({
@@ -80,8 +85,9 @@ describeDatabase('PostgreSQL', 'replicas of a queue', (make) => {
     const signs = opened.signs.withPlugin(refuseIf(() => place.isCut));
     place.database = { ...opened, db, signs };
     const files = folderFiles(folder);
+    place.log = folderLog(files);
     place.queue = await openJobQueue({
-      ...{ database: place.database, files, log: folderLog(files), start: place.jobs.start },
+      ...{ database: place.database, files, log: place.log, start: place.jobs.start },
       dispatch: localDispatch({ pollMs: 100 }),
       replica: await joinReplicas(place.database, 'http://127.0.0.1:1'),
       resolve: async (request) => request,
@@ -210,7 +216,7 @@ describeDatabase('PostgreSQL', 'replicas of a queue', (make) => {
     const proxy = await startTcpProxy(Number(new URL(scene.url ?? '').port));
     const url = new URL(scene.url ?? '');
     url.port = String(proxy.port);
-    const one = await open(1, url.href);
+    const one = await open(1, { url: url.href });
     const id = await submit(one);
     const before = await jobOf(id, 1);
     const two = await open();
@@ -238,6 +244,43 @@ describeDatabase('PostgreSQL', 'replicas of a queue', (make) => {
     expect(await ended(two, id)).toMatchObject({ outcome: 'succeeded', attempt: 1 });
     await until(() => /"finished"/.test(logLines(join(scene.folder, 'jobs', id))?.join('') ?? ''), 'the last event');
   });
+
+  it(
+    'tell the end of a job whose log is lost with its host, at the same place each',
+    { timeout: 120_000 },
+    async () => {
+      const one = await open(2, { isFar: true });
+      const [changed, canceled] = [await submit(one), await submit(one)];
+      await (await jobOf(changed, 1)).change('crm.note');
+      await jobOf(canceled, 1);
+      await one.queue.cancel({ id: canceled, kind: 'exec', attempt: 1 }, 'enough');
+      // It dies before it has seen the wish.
+      await one.database.close();
+      const [two, three] = [await open(2, { isFar: true }), await open(2, { isFar: true })];
+      for (const [id, outcome] of [
+        [changed, 'failed'],
+        [canceled, 'canceled'],
+      ] as const) {
+        expect(await ended(two, id)).toMatchObject({ outcome, attempt: 1 });
+        const ends: LogPart[] = [];
+        for (const { queue, log } of [two, three]) {
+          const row = await queue.rows.summary(id);
+          if (row === undefined) return expect.unreachable('the row is gone');
+          await queue.complete(row);
+          // A reader has seen more of the lost log than anyone has now.
+          const seen = { attempt: 1, offset: 5_000 };
+          expect(await log.isPlace(id, seen)).toBe(true);
+          for await (const parts of log.read(id, seen, AbortSignal.timeout(10_000))) {
+            ends.push(...parts.map((part) => ({ ...part, bytes: Buffer.from(part.bytes) })));
+            break;
+          }
+        }
+        expect(ends[0]).toMatchObject({ place: { attempt: 2 }, isFirst: true, isLast: true });
+        expect(String(ends[0]?.bytes)).toMatch(/^\{"type":"finished"/);
+        expect(ends).toEqual([ends[0], ends[0]]);
+      }
+    },
+  );
 
   it('claim 10,000 jobs, each once, and the job of another user is the next', { timeout: 300_000 }, async () => {
     const count = 10_000;

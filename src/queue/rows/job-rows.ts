@@ -57,8 +57,8 @@ export interface JobRows {
   claim(): Promise<Selectable<JobRow> | undefined>;
   /** Ends an attempt, and returns its row; undefined if it has ended otherwise. The same end may be recorded again. */
   finish(attempt: Attempt, result: JobResult, errorCode: string | null): Promise<JobRowAtEnd | undefined>;
-  /** Ends a waiting job; false if it does not wait. */
-  cancelWaiting(id: string, result: JobResult): Promise<boolean>;
+  /** Ends a waiting job, and returns its last attempt, 0 before the first; undefined if it does not wait. */
+  cancelWaiting(id: string, result: JobResult): Promise<Attempt | undefined>;
   /** Counts a further attempt of a running job; false if the attempt has ended. */
   restart(attempt: Attempt): Promise<boolean>;
   /** Notes the tool by which a running attempt may change something; false if the attempt has ended. */
@@ -205,21 +205,20 @@ export function jobRows({ db, system, storedWords }: Database, { maxWaiting, now
     },
     async requeue(attempt) {
       const { numUpdatedRows } = await updateRunning(attempt)
-        .set({ state: 'waiting' })
+        .set({ state: 'waiting', owner: null })
         .where('changed_by', 'is', null)
         .where('cancel_reason', 'is', null)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    async cancelWaiting(id, result) {
-      const { numUpdatedRows } = await db
+    cancelWaiting: (id, result) =>
+      db
         .updateTable('jobs')
         .set(ended(result, now()))
         .where('id', '=', id)
         .where('state', '=', 'waiting')
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+        .returning(['id', 'attempt'])
+        .executeTakeFirst(),
     async cancelRunning(id, reason) {
       const { numUpdatedRows } = await db
         .updateTable('jobs')

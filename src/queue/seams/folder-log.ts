@@ -62,6 +62,8 @@ export function folderLog(files: Pick<JobFiles, 'path'>): JobLog {
       }
     },
     async isPlace(id, { attempt, offset }) {
+      const newest = (await attemptsIn(files.path(id, ''))).at(-1) ?? attempt;
+      if (attempt > newest) return false;
       if (offset === 0) return true;
       return (await readFrom(fileOf(id, attempt), (file) => endsAt(file, offset))) ?? true;
     },

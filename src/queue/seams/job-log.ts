@@ -44,7 +44,7 @@ export interface JobLog {
    * here. Nothing is read before it is asked for, and at most 32 KiB at once.
    */
   read(id: string, after: LogPlace, signal: AbortSignal): AsyncIterable<LogPart[]>;
-  /** Whether no event is torn at a place. In a log that is not here, any place is right. */
+  /** Whether no event is torn at a place. In a log that is not here, any place is right, but for one after all logs that are. */
   isPlace(id: string, place: LogPlace): Promise<boolean>;
   /** The last event of the last log; undefined without one. A torn event at its end, which a crash has left, is removed. */
   last(id: string): Promise<LoggedEvent | undefined>;

@@ -52,8 +52,8 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
       const owner = await queue.addressOf(row);
       if (owner !== undefined) return answerAs(reply, await askOwner(owner));
       await queue.complete(row);
-      // A job that is canceled while it waits has a log, too.
-      if (after.attempt > Math.max(1, row.attempt) || !(await log.isPlace(row.id, after))) throw noPlace(given);
+      // The last event may have a log of its own.
+      if (after.attempt > row.attempt + 1 || !(await log.isPlace(row.id, after))) throw noPlace(given);
       reply.hijack();
       raw.writeHead(200, {
         ...(reply.getHeaders() as Record<string, string>),

@@ -91,7 +91,9 @@ describe('folderLog()', () => {
     );
     expect(places.flatMap((isPlace, at) => (isPlace ? [at] : []))).toEqual([0, 8, 16]);
     // Of a log on another host, nothing is known.
+    await log.begin('job', 3);
     expect(await log.isPlace('job', { attempt: 2, offset: 8 })).toBe(true);
+    expect(await log.isPlace('job', { attempt: 4, offset: 0 })).toBe(false);
   });
 
   it('removes an event that a crash has torn, and never shows it', async () => {
