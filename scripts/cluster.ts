@@ -1,61 +1,63 @@
 /**
  * Runs a whole fleet, each process in a network of its own, under random faults, and checks from outside that each accepted job has one right end and
- * nothing is left: `npm run cluster -- [--workers 4] [--clients 2] [--kills 100] [--seed N] [--seconds N]`, as root.
+ * nothing is left: `npm run cluster -- [--workers 4] [--clients 2] [--replicas 0] [--kills 100] [--seed N] [--seconds N]`, as root.
  */
 import { parseArgs } from 'node:util';
 import { MISSING_FAKETIME } from '../test/chaos/cluster/clock.ts';
-import { CLUSTER_FAULTS, type ClusterFault } from '../test/chaos/cluster/cluster-faults.ts';
-import { runCluster } from '../test/chaos/cluster/cluster-referee.ts';
+import { CLUSTER_FAULTS } from '../test/chaos/cluster/cluster-faults.ts';
+import { type AnyFault, runCluster } from '../test/chaos/cluster/cluster-referee.ts';
 import { missingNetwork } from '../test/chaos/cluster/network.ts';
+import { SERVICE_FAULTS } from '../test/chaos/cluster/service/service-faults.ts';
+import { MISSING_CEPH } from '../test/fixtures/ceph.ts';
 import { MISSING_REDIS } from '../test/fixtures/fleet/redis.ts';
+import { MISSING_POSTGRES } from '../test/fixtures/postgres.ts';
 import { ensureRuntime } from '../src/sandboxes/runtime-bundle.ts';
 
 const { values } = parseArgs({
   options: {
     workers: { type: 'string', default: '4' },
     clients: { type: 'string', default: '2' },
+    replicas: { type: 'string', default: '0' },
     kills: { type: 'string', default: '100' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     seconds: { type: 'string' },
     only: { type: 'string', multiple: true },
   },
 });
-const [workers, clients, kills, seed] = [values.workers, values.clients, values.kills, values.seed].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+const counts = [values.workers, values.clients, values.kills, values.seed, values.replicas].map(Number);
+const [workers, clients, kills, seed, replicas] = counts as [number, number, number, number, number];
 const seconds = values.seconds === undefined ? undefined : Number(values.seconds);
-const faults = values.only as ClusterFault[] | undefined;
+const faults = values.only as AnyFault[] | undefined;
+const kinds: readonly AnyFault[] = [...CLUSTER_FAULTS, ...(replicas > 0 ? SERVICE_FAULTS : [])];
 const isUsable =
-  [workers, clients, seconds ?? 1].every((value) => Number.isSafeInteger(value) && value > 0) &&
-  [kills, seed].every((value) => Number.isSafeInteger(value) && value >= 0) &&
-  (faults ?? []).every((kind) => CLUSTER_FAULTS.includes(kind));
+  [workers, seconds ?? 1].every((value) => Number.isSafeInteger(value) && value > 0) &&
+  [clients, kills, seed, replicas].every((value) => Number.isSafeInteger(value) && value >= 0) &&
+  (faults ?? []).every((kind) => kinds.includes(kind));
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 if (!isUsable) {
   say(
-    'Cannot start: the usage is `npm run cluster -- [--workers N] [--clients N] [--kills N] [--seed N] [--seconds N]`,',
+    'Cannot start: the usage is `npm run cluster -- [--workers N] [--clients N] [--replicas N] [--kills N] [--seed N] [--seconds N]`,',
   );
-  say(`and \`--only KIND\`, more than once, of ${CLUSTER_FAULTS.join(', ')}.`);
+  say(`and \`--only KIND\`, more than once, of ${kinds.join(', ')}.`);
   process.exit(2);
 }
-const missing = MISSING_REDIS ?? MISSING_FAKETIME ?? missingNetwork();
+const missingServers = replicas > 0 ? (MISSING_CEPH ?? MISSING_POSTGRES) : undefined;
+const missing = MISSING_REDIS ?? MISSING_FAKETIME ?? missingServers ?? missingNetwork();
 if (missing !== undefined) {
   say(`Cannot start: this machine lacks ${missing}.`);
   process.exit(3);
 }
 await ensureRuntime();
-say(`${workers} workers, ${clients} clients, seed ${seed}`);
+say(`${workers} workers, ${clients} clients, ${replicas} replicas, seed ${seed}`);
 const {
   folder,
   planted: _,
   ...report
 } = await runCluster({
-  ...{ workers, clients, kills, seed, seconds, onProgress: say },
+  ...{ workers, clients, replicas, kills, seed, seconds, onProgress: say },
   ...(faults && { faults }),
 });
-process.stdout.write(`${JSON.stringify({ workers, clients, seed, ...report }, null, 2)}\n`);
+process.stdout.write(`${JSON.stringify({ workers, clients, replicas, seed, ...report }, null, 2)}\n`);
 if (report.violations.length > 0) {
   say(`${report.violations.length} violations; histories and logs are in ${folder}`);
   process.exitCode = 1;

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { drainKey } from '../../../src/sandboxes/fleet/fleet-keys.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { Cluster, Seat } from './cluster.ts';
+import { replaceReplica } from './service/replace-replica.ts';
 
 /** Kinds of faults. */
 export const CLUSTER_FAULTS = [
@@ -37,8 +38,8 @@ export const HARMLESS_FAULTS: ReadonlySet<ClusterFault> = new Set<ClusterFault>(
 export const FLEET_FAULTS: ReadonlySet<ClusterFault> = new Set<ClusterFault>(['drain-workers', 'upgrade']);
 
 /** A fault that has its place and its times. */
-export interface PlannedFault {
-  kind: ClusterFault;
+export interface PlannedFault<Kind extends string = ClusterFault> {
+  kind: Kind;
   /** Its place and its times, for the history. */
   about: string;
   /** Injects it, and resolves when all is well there again. */
@@ -167,7 +168,8 @@ export function planFault(
       );
     }
     case 'upgrade': {
-      const seats = all([...workers, ...clients]);
+      const { replicas = [] } = cluster.service ?? {};
+      const seats = all([...workers, ...clients, ...replicas]);
       const old = workers.filter(({ isRunning }) => isRunning);
       const fresh = workers.filter(({ isRunning }) => !isRunning);
       const build = old.every((seat) => seat.build === 'this') ? 'other' : 'this';
@@ -180,6 +182,7 @@ export function planFault(
             await leaves(client, client.end('SIGTERM'), blame);
             client.start(build);
           }
+          for (const replica of replicas) await replaceReplica(replica, blame, build);
           for (const seat of old) await drain(seat, cluster, blame);
         })
       );

@@ -77,7 +77,8 @@ export function startRedis(host: NetworkHost, folder: string, place: ProcessPlac
   return startProcess(host, [REDIS, ...args], place);
 }
 
-function startProcess(
+/** Starts any program on a host. */
+export function startProcess(
   { run: [enter, ...where] }: NetworkHost,
   command: readonly string[],
   { log, env }: ProcessPlace,

@@ -3,10 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom, shuffled } from '../seeded-random.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, type Seat, startCluster } from './cluster.ts';
 import { CLUSTER_FAULTS, type ClusterFault, FLEET_FAULTS, HARMLESS_FAULTS, planFault } from './cluster-faults.ts';
 import { makeOtherBuild } from './other-build.ts';
 import { type ClusterTally, hostLeftovers, judgeHistories, redisLeftovers } from './judge-cluster.ts';
+import { judgeReplicas, type ServiceTally } from './service/judge-replicas.ts';
+import {
+  HARMLESS_SERVICE_FAULTS,
+  isServiceFault,
+  planServiceFault,
+  SERVICE_FAULTS,
+  type ServiceFault,
+} from './service/service-faults.ts';
+
+/** A kind of fault of the fleet, or of the service on it. */
+export type AnyFault = ClusterFault | ServiceFault;
 
 /** Options of {@link runCluster}. */
 export interface ClusterRunOptions {
@@ -18,8 +29,10 @@ export interface ClusterRunOptions {
   seed: number;
   /** Most seconds of faults. @default no limit */
   seconds?: number | undefined;
+  /** Replicas of a service on the same fleet. @default 0 */
+  replicas?: number | undefined;
   /** Kinds of faults. @default all */
-  faults?: readonly ClusterFault[];
+  faults?: readonly AnyFault[];
   onProgress?(line: string): void;
   /** Looks at the cluster when all jobs have ended. */
   look?(cluster: Cluster): void;
@@ -29,8 +42,10 @@ export interface ClusterRunOptions {
 
 /** Result of a run. */
 export interface ClusterReport {
-  faults: Record<ClusterFault, number>;
+  faults: Record<AnyFault, number>;
   tally: ClusterTally;
+  /** How the jobs of the service ended, if there are replicas. */
+  service: ServiceTally | undefined;
   violations: string[];
   /** Faults of the judgement after violations were planted. */
   planted: string[];
@@ -43,6 +58,10 @@ const LEASE_MS = 3_000;
 const LONG_LEASE_MS = 15_000;
 /** Time in which all must be well again. */
 const WELL_MS = 60_000;
+/** Time in which the users of a service get the ends of their jobs: some begin again, after a lease, up to three times. */
+const USERS_MS = 240_000;
+/** Exit code of a service that was asked to end. */
+const SERVICE_ENDED = 143;
 /** Faults at once. */
 const MOST_AT_ONCE = 2;
 /** Time for jobs before the first fault. */
@@ -62,18 +81,21 @@ export async function runCluster(options: ClusterRunOptions): Promise<ClusterRep
     note(`VIOLATION: ${fault}`);
     onProgress(`VIOLATION: ${fault}`);
   };
-  const kinds = options.faults ?? CLUSTER_FAULTS;
-  const isHarmless = kinds.every((kind) => HARMLESS_FAULTS.has(kind));
+  const { replicas = 0 } = options;
+  const allKinds: readonly AnyFault[] = [...CLUSTER_FAULTS, ...(replicas > 0 ? SERVICE_FAULTS : [])];
+  const kinds = options.faults ?? allKinds;
+  const isHarmless = kinds.every((kind) => isHarmlessFault(kind));
   const leaseMs = isHarmless ? LONG_LEASE_MS : LEASE_MS;
   using otherBuild = kinds.includes('upgrade') ? await makeOtherBuild() : undefined;
   using _removed = {
     [Symbol.dispose]: () => violations.length === 0 && rmSync(folder, { recursive: true }),
   };
   await using cluster = await startCluster({ ...options, folder, leaseMs, otherBuild, blame });
-  const counts = Object.fromEntries(CLUSTER_FAULTS.map((kind) => [kind, 0])) as ClusterReport['faults'];
+  const counts = Object.fromEntries(allKinds.map((kind) => [kind, 0])) as ClusterReport['faults'];
   const underWay = new Set<Promise<void>>();
   const allReady = async (): Promise<void> => {
-    const seats = [...cluster.workers, ...cluster.clients].filter(({ isRunning }) => isRunning);
+    const { replicas: served = [], users = [] } = cluster.service ?? {};
+    const seats = [...cluster.workers, ...cluster.clients, ...served, ...users].filter(({ isRunning }) => isRunning);
     await Promise.all(seats.map((seat) => seat.ready()));
   };
   await allReady();
@@ -81,13 +103,15 @@ export async function runCluster(options: ClusterRunOptions): Promise<ClusterRep
   const until = performance.now() + seconds * 1_000;
   let number = 0;
   // Each kind has its turn before one comes again.
-  let turns: ClusterFault[] = [];
+  let turns: AnyFault[] = [];
   while (number < kills && performance.now() < until && violations.length < ENOUGH) {
     while (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
     if (turns.length === 0) turns = shuffled(random, kinds);
-    const [kind] = turns as [ClusterFault];
-    if (FLEET_FAULTS.has(kind)) await Promise.all(underWay);
-    const fault = planFault(kind, cluster, random, { leaseMs, blame });
+    const [kind] = turns as [AnyFault];
+    if (isOfAll(kind)) await Promise.all(underWay);
+    const fault = isServiceFault(kind)
+      ? cluster.service && planServiceFault(kind, cluster.service, random, blame)
+      : planFault(kind, cluster, random, { leaseMs, blame });
     const waitMs = random.between(200, 3_000);
     if (fault !== undefined) {
       turns.shift();
@@ -107,48 +131,67 @@ export async function runCluster(options: ClusterRunOptions): Promise<ClusterRep
   await allReady();
 
   note('all is well again');
-  const ends = cluster.clients.map(async (client) => {
-    const code = await within(client.end('SIGTERM'));
-    if (code !== 0) blame(`${client.name} ${endOf(code)}`);
-  });
-  await Promise.all(ends);
+  const { service } = cluster;
+  const leave = async (seats: readonly Seat[], expected: number, ms = WELL_MS): Promise<void> => {
+    await Promise.all(
+      seats.map(async (seat) => {
+        const code = await within(seat.end('SIGTERM'), ms);
+        if (code !== expected) blame(`${seat.name} ${endOf(code, ms)}`);
+      }),
+    );
+  };
+  await Promise.all([leave(cluster.clients, 0), leave(service?.users ?? [], 0, USERS_MS)]);
   options.look?.(cluster);
   const { faults, tally } = judgeHistories(cluster);
   if (isHarmless && tally.restarts + tally.lost > 0)
     blame(`${tally.restarts} attempts and ${tally.lost} jobs were lost, though no fault loses any`);
-  for (const fault of [...faults, ...(await lastLeftovers(cluster))]) blame(fault);
+  const served = service && (await judgeReplicas(service));
+  if (isHarmless && served !== undefined && served.tally.restarts + served.tally.lost > 0)
+    blame(`${served.tally.restarts} attempts and ${served.tally.lost} jobs of the service were lost without need`);
+  for (const fault of [...faults, ...(served?.faults ?? []), ...(await lastLeftovers(cluster))]) blame(fault);
   let planted: string[] = [];
   if (options.plant !== undefined) {
     await options.plant(cluster);
-    planted = [...judgeHistories(cluster).faults, ...(await leftovers(cluster))];
+    const again = service && (await judgeReplicas(service));
+    planted = [...judgeHistories(cluster).faults, ...(again?.faults ?? []), ...(await leftovers(cluster))];
   }
-  await Promise.all(
-    cluster.workers
-      .filter(({ isRunning }) => isRunning)
-      .map(async (worker) => {
-        const code = await within(worker.end('SIGTERM'));
-        if (code !== 0) blame(`${worker.name} ${endOf(code)}`);
-      }),
+  await leave(service?.replicas ?? [], SERVICE_ENDED);
+  for (const seat of service?.replicas ?? [])
+    for (const left of service?.programs(seat) ?? []) blame(`${seat.name} has left a program: ${left}`);
+  await leave(
+    cluster.workers.filter(({ isRunning }) => isRunning),
+    0,
   );
   if (options.plant === undefined) for (const fault of await lastLeftovers(cluster)) blame(fault);
-  return { faults: counts, tally, violations, planted, folder };
+  return { faults: counts, tally, service: served?.tally, violations, planted, folder };
 }
 
-function endOf(code: number | null | undefined): string {
-  return code === undefined ? `did not end in ${WELL_MS} ms` : `has ended with ${code}`;
+function isHarmlessFault(kind: AnyFault): boolean {
+  return isServiceFault(kind) ? HARMLESS_SERVICE_FAULTS.has(kind) : HARMLESS_FAULTS.has(kind);
+}
+
+/** Whether a fault takes all places of a kind. */
+function isOfAll(kind: AnyFault): boolean {
+  return isServiceFault(kind) ? kind === 'upgrade-replicas' : FLEET_FAULTS.has(kind);
+}
+
+function endOf(code: number | null | undefined, ms: number): string {
+  return code === undefined ? `did not end in ${ms} ms` : `has ended with ${code}`;
 }
 
 /** The exit code of a process; undefined if it runs on. */
-async function within(end: Promise<number | null>): Promise<number | null | undefined> {
+async function within(end: Promise<number | null>, ms: number): Promise<number | null | undefined> {
   const late = new AbortController();
-  const over = pause(WELL_MS, undefined, { signal: late.signal }).catch(() => undefined);
+  const over = pause(ms, undefined, { signal: late.signal }).catch(() => undefined);
   const code = await Promise.race([end, over]);
   late.abort();
   return code;
 }
 
 async function leftovers(cluster: Cluster): Promise<string[]> {
-  return [...(await hostLeftovers([...cluster.workers, ...cluster.clients])), ...redisLeftovers(cluster)];
+  const { replicas = [] } = cluster.service ?? {};
+  const seats = [...cluster.workers, ...cluster.clients, ...replicas];
+  return [...(await hostLeftovers(seats)), ...redisLeftovers(cluster)];
 }
 
 /** The leftovers that stay. */

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../fixtures/until.ts';
 import { readHistories } from './cluster-history.ts';
 import { createClock, type HostClock } from './clock.ts';
 import { createNetwork, type NetworkHost } from './network.ts';
 import { type ClusterProcess, type ProcessPlace, startProgram, startRedis } from './cluster-process.ts';
 import type { OtherBuild } from './other-build.ts';
+import { type ClusterService, startClusterService } from './service/service-seats.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 /** A host of the cluster, and the process that runs there now. */
@@ -52,6 +54,8 @@ export interface Cluster extends AsyncDisposable {
   readonly histories: string;
   /** Sends a command to Redis, from its own host, and returns the answer. */
   ask(...command: string[]): string;
+  /** The service, if there are replicas. */
+  readonly service: ClusterService | undefined;
   /** Sandboxes that were started at a worker, by the histories of clients. */
   startsAt(worker: string): number;
 }
@@ -65,15 +69,20 @@ export interface ClusterOptions {
   seed: number;
   leaseMs: number;
   otherBuild: OtherBuild | undefined;
+  /** Replicas of a service on the same fleet. @default 0 */
+  replicas?: number | undefined;
   /** Called when a process ends by itself. */
   blame(fault: string): void;
 }
 
 const SLOTS = 2;
 const READY_MS = 120_000;
-/** In the words of clients and workers, and of Redis. */
-const READY = /^ready$|Ready to accept connections/m;
+/** In the words of clients and workers, of Redis, and of a service. */
+const READY = /^ready$|Ready to accept connections|^skillcell serve listens at /m;
+const AGAIN_MS = 1_000;
 const JOBS_AT_ONCE = 4;
+/** Users of the service. */
+const USERS = 2;
 const REDIS_CLI = '/usr/bin/redis-cli';
 /** Room for two copies of the runtime with its Node, and for sandboxes. */
 const DISK_MIB = 512;
@@ -91,7 +100,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const deadLives = new Set<string>();
 
   const disks: SmallDisk[] = [];
-  const seat = (name: string, begin: Begin, { hasSmallDisk = false }: { hasSmallDisk?: boolean } = {}): Seat => {
+  const seat: SeatMaker = (name, begin, { hasSmallDisk = false, again } = {}) => {
     const host = network.join(name);
     const home = made('hosts', name);
     const disk = hasSmallDisk ? mountSmallDisk(home, DISK_MIB) : undefined;
@@ -132,8 +141,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
         current = started;
         isMeant = false;
         self.owners.push(started.owner);
-        void started.ended.then((code) => {
-          if (!isMeant) blame(`${name} has ended by itself, with ${code}`);
+        void started.ended.then(async (code) => {
+          if (isMeant || current !== started) return;
+          if (code !== again) return blame(`${name} has ended by itself, with ${code}`);
+          await pause(AGAIN_MS);
+          if (!isMeant && current === started) self.start();
         });
       },
       async end(signal) {
@@ -175,8 +187,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     );
   });
 
+  let service: ClusterService | undefined;
   const cluster: Cluster = {
     ...{ redis, workers, clients, deadLives, histories },
+    get service() {
+      return service;
+    },
     ask: (...command) =>
       execFileSync(redis.host.run[0], [...redis.host.run.slice(1), REDIS_CLI, '-h', redis.host.address, ...command], {
         encoding: 'utf8',
@@ -188,6 +204,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       ).length,
     async [Symbol.asyncDispose]() {
       await Promise.all(seats.filter(({ owners }) => owners.length > 0).map((each) => each.end('SIGKILL')));
+      await service?.[Symbol.asyncDispose]();
       for (const disk of disks) disk[Symbol.dispose]();
       network[Symbol.dispose]();
     },
@@ -196,12 +213,26 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     redis.start();
     await until(() => answers(cluster), 'Redis');
     for (const each of [...workers.slice(0, options.workers), ...clients]) each.start();
+    const { replicas = 0, seed } = options;
+    if (replicas > 0)
+      service = await startClusterService({ made, network, seat, fleetUrl: url, replicas, users: USERS, seed });
   } catch (error) {
     await cluster[Symbol.asyncDispose]();
     throw error;
   }
   return cluster;
 }
+
+/** Makes a host, and says how the process there begins. */
+export type SeatMaker = (
+  name: string,
+  begin: Begin,
+  more?: {
+    hasSmallDisk?: boolean;
+    /** Exit code after which it is started again, as systemd does. */
+    again?: number;
+  },
+) => Seat;
 
 type Begin = (host: NetworkHost, around: Around) => ClusterProcess;
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../../src/durable/owner.ts';
 import { killProcess } from '../../fixtures/sandbox-leftovers.ts';
 
@@ -19,6 +19,8 @@ export interface NetworkHost {
 /** Network namespaces that meet on a bridge in one more namespace. */
 export interface ClusterNetwork extends Disposable {
   join(name: string): NetworkHost;
+  /** The living programs of a host. */
+  programs(host: NetworkHost): string[];
 }
 
 const FOLDER = '/run/netns';
@@ -64,6 +66,12 @@ export function createNetwork(): ClusterNetwork {
         },
       };
     },
+    programs({ run: [, where = ''] }) {
+      const pids = run(IP, 'netns', 'pids', where.slice(where.lastIndexOf('/') + 1))
+        .split('\n')
+        .filter(Boolean);
+      return pids.map(commandOf).filter(Boolean);
+    },
     [Symbol.dispose]: () => names.toReversed().forEach(removeNamespace),
   };
 }
@@ -94,6 +102,16 @@ function removeNamespace(name: string): void {
   const pids = run(IP, 'netns', 'pids', name).split('\n').filter(Boolean);
   for (const pid of pids) killProcess(Number(pid));
   run(IP, 'netns', 'delete', name);
+}
+
+/** Empty for a process that has ended. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    // It ended after the listing.
+    return '';
+  }
 }
 
 function run(command: string, ...args: string[]): string {
