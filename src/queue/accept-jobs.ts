@@ -125,7 +125,9 @@ function hashOf(request: StoredRequest): string {
 
 /** The stored inputs of a job. They are read one after the other. */
 async function storedInputs(files: JobFiles, job: FiledJob, request: StoredRequest): Promise<JobInput[]> {
-  const inputs = inputsOf(request).map(async ({ bytes: size, sha256, executable }, number) => {
+  const stored = inputsOf(request);
+  await files.take(job.id, stored);
+  const inputs = stored.map(async ({ bytes: size, sha256, executable }, number) => {
     const name = `in/${number}`;
     if ((await files.size(job, name)) !== size)
       throw new SkillcellError('file.unreadable', 'Cannot run the job again: its files are gone.');

@@ -42,37 +42,42 @@ export function bucketFiles(folder: string, { access, prefix, owner }: BucketPla
   const isHere = async (id: string, name: string): Promise<boolean> =>
     (await local.size({ id } as FiledJob, name)) !== undefined;
 
-  /** Copies an object to this host, if it is not here; false without the object. */
-  const bring = (id: string, name: string, key: string): Promise<boolean> =>
+  /** Copies an object to this host, if it is not here; false without the object, or if it is not the right one. */
+  const bring = (
+    id: string,
+    name: string,
+    key: string,
+    isRight?: (copy: string) => Promise<boolean>,
+  ): Promise<boolean> =>
     inTurn(`${id}/${name}`, async () => {
       if (await isHere(id, name)) return true;
       const path = local.path(id, name);
       const part = join(folder, id, `part-${digestOf(name)}`);
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        const isThere = await access.download(key, part);
-        if (isThere) await rename(part, path);
+        const isKept = (await access.download(key, part)) && ((await isRight?.(part)) ?? true);
+        if (isKept) await rename(part, path);
         else await rm(part, { force: true });
-        return isThere;
+        return isKept;
       } catch (error) {
         await rm(part, { force: true });
         throw diskFault(error);
       }
     });
-  const listed = async (id: string): Promise<{ keys: string[]; newest: number; at: number }> => {
+  /** The keys below a path, the time of the newest one, and the time of the answer by the same clock. */
+  const listed = async (path: string): Promise<{ keys: string[]; newest: number; at: number }> => {
     const keys: string[] = [];
     let [newest, at] = [0, 0];
     let token: string | undefined;
     do {
-      const page = await access.list({ prefix: `${prefix}${id}/`, token });
+      const page = await access.list({ prefix: `${prefix}${path}/`, token });
       keys.push(...page.objects.map(({ key }) => key));
       newest = Math.max(newest, ...page.objects.map(({ changedAt }) => changedAt));
       [token, at] = [page.next, page.at];
     } while (token !== undefined);
     return { keys, newest, at };
   };
-  const removeAll = async (id: string, keys: readonly string[]): Promise<void> => {
-    await local.remove(id);
+  const removeKeys = async (keys: readonly string[]): Promise<void> => {
     await eachAtOnce(keys, AT_ONCE, (key) => access.remove(key));
   };
 
@@ -91,22 +96,16 @@ export function bucketFiles(folder: string, { access, prefix, owner }: BucketPla
       });
       for (const [number, input] of inputs.entries()) {
         const name = `in/${number}`;
-        if (await isHere(id, name)) continue;
-        const isThere = await bring(id, name, keyOf(id, name));
-        if (!isThere || !(await isAsExpected(local.path(id, name), input))) {
-          await local.remove(id);
+        if (!(await bring(id, name, keyOf(id, name), (copy) => isAsExpected(copy, input))))
           throw new SkillcellError('file.unreadable', `Cannot run the job: its input ${number} is gone or changed.`);
-        }
       }
     },
     async size(job, name) {
-      const isInput = name.startsWith('in/');
-      if (isInput) await bring(job.id, name, keyOf(job.id, name));
-      else if (job.owner !== owner && job.state === 'finished') await bring(job.id, name, keyOfAttempt(job, name));
+      if (job.owner !== owner && job.state === 'finished') await bring(job.id, name, keyOfAttempt(job, name));
       return await local.size(job, name);
     },
     async publish(attempt, names) {
-      // A job whose inputs are gone has no folder.
+      // A job that found no room on the disk has no folder.
       const all = await readdir(local.path(attempt.id, '')).catch(() => []);
       const logs = all.filter(isLogName);
       await eachAtOnce([...names, ...logs], AT_ONCE, (name) =>
@@ -124,12 +123,13 @@ export function bucketFiles(folder: string, { access, prefix, owner }: BucketPla
     async remove(id) {
       // Without an answer of the bucket, the sweep of a later hour removes what is there.
       await local.remove(id);
-      await removeAll(id, (await listed(id)).keys);
+      await removeKeys((await listed(id)).keys);
     },
     async removeStray(id) {
       const { keys, newest, at } = await listed(id);
-      if (at - newest > STRAY_MS) await removeAll(id, keys);
-      else if (keys.length === 0) await local.remove(id);
+      if (keys.length > 0 && at - newest <= STRAY_MS) return;
+      await local.remove(id);
+      await removeKeys(keys);
     },
     async ids() {
       const ids = new Set(await local.ids());
