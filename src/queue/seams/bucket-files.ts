@@ -16,6 +16,8 @@ import { createTurns } from './turns.ts';
 const AT_ONCE = 4;
 /** Inputs that are so old have a row, or never get one. */
 const STRAY_MS = 3_600_000;
+/** What else is in the bucket belongs to others, and is never removed. */
+const JOB_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const ARTIFACTS = 'artifacts/';
 
 /** A prefix of a bucket, and the replica that keeps files there. */
@@ -139,7 +141,7 @@ export function bucketFiles(folder: string, { access, prefix, owner }: BucketPla
         for (const each of page.prefixes) ids.add(each.slice(prefix.length, -1));
         token = page.next;
       } while (token !== undefined);
-      return [...ids];
+      return [...ids].filter((id) => JOB_ID.test(id));
     },
   };
 }

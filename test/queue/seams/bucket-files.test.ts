@@ -145,6 +145,15 @@ describeWith('the files of jobs in a bucket', MISSING_CEPH, () => {
     expect(await raw.keys(`jobs/${id}/`)).toEqual([]);
   });
 
+  it('leaves alone what others keep in the same bucket', async () => {
+    await raw.put('jobs/photos/one.jpg', 'not ours');
+    const files = host('one');
+    const id = randomUUID();
+    await files.create(id, [{ content: Buffer.from('a'), executable: false }]);
+    expect(await files.ids()).toContain(id);
+    expect(await files.ids()).not.toContain('photos');
+  });
+
   it('names a full disk, and leaves no half copy', async () => {
     const files = host('one', {
       async download(key, path) {
