@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { stateFolder } from '../../../durable/user-folders.ts';
 import type { ReplicaOptions } from '../../../server/open-service.ts';
 import { usageError } from '../../terminal/usage-error.ts';
@@ -75,15 +76,17 @@ export function serviceFlags({ arguments: given, io }: CommandContext): ServiceF
 
 /** @throws SkillcellError `usage.invalid` */
 function replicaFromFlags(given: CommandArguments, databaseUrl: string | undefined): ReplicaOptions | undefined {
-  const [advertise, files] = [flagValue(given, 'advertise'), flagValue(given, 'files')];
   if (!given.flags.has('replica')) {
-    const name = advertise !== undefined ? 'advertise' : files !== undefined ? 'files' : undefined;
+    const name = ['advertise', 'files'].find((each) => given.flags.has(each));
     if (name === undefined) return undefined;
     throw usageError(`--${name}`, 'only a replica has it', flagValue(given, name) ?? '', 'Add --replica.');
   }
+  const [advertise, files] = [flagValue(given, 'advertise'), flagValue(given, 'files')];
   if (databaseUrl === undefined || advertise === undefined || files === undefined) {
-    const advice = 'Replicas share a PostgreSQL database and a bucket, and reach each other.';
-    throw usageError('--replica', 'it needs --database, --advertise and --files', 'fewer', advice);
+    const missing = ['database', 'advertise', 'files'].filter((name) => !given.flags.has(name));
+    throw new SkillcellError('usage.invalid', `Cannot use --replica without --${missing.join(', --')}.`, {
+      hint: 'Replicas share a PostgreSQL database and a bucket, and reach each other.',
+    });
   }
   const url = URL.parse(advertise);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
