@@ -5,10 +5,11 @@ import { tokenOf } from './authenticate.ts';
 
 /** Marks a request that another process of the service has passed on. It is not passed on again. */
 const PASSED_ON = 'x-skillcell-passed-on';
-/** Headers that decide the answer. The token comes with them; the guards of this process have seen the rest. */
-const ASKED = ['if-range', 'last-event-id', 'range', 'sec-fetch-dest'] as const;
+/** Headers of the caller that decide the part and the form of the answer. All others are for this process alone. */
+const FORWARDED = ['if-range', 'range', 'sec-fetch-dest'] as const;
 /** Headers of one connection. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
+/** Time for the head of the answer. */
 const HEAD_MS = 10_000;
 /** A stream of events has a comment each 15 seconds. */
 const SILENCE_MS = 45_000;
@@ -26,15 +27,15 @@ export async function askOther(
 ): Promise<Dispatcher.ResponseData> {
   if (request.headers[PASSED_ON] !== undefined) throw away(new Error('the job has moved'));
   const headers: Record<string, string> = { [PASSED_ON]: '1', authorization: `Bearer ${tokenOf(request) ?? ''}` };
-  for (const name of ASKED) {
+  for (const name of FORWARDED) {
     const value = request.headers[name];
     if (typeof value === 'string') headers[name] = value;
   }
   const { request: ask } = await import('undici');
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  const times = { headersTimeout: HEAD_MS, bodyTimeout: SILENCE_MS };
+  const timeouts = { headersTimeout: HEAD_MS, bodyTimeout: SILENCE_MS };
   try {
-    return await ask(`${address}${path}`, { method, headers, signal, ...times });
+    return await ask(`${address}${path}`, { method, headers, signal, ...timeouts });
   } catch (error) {
     throw away(error);
   }
