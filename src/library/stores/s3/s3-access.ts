@@ -161,7 +161,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
     address,
     requireConditions,
     async list({ prefix, token, folders = false }, signal) {
-      const action = 'list skills';
+      const action = 'list a bucket';
       const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal) => {
         const command = new sdk.ListObjectsV2Command({
           Bucket,
