@@ -1,6 +1,7 @@
 /**
  * Kills hosts at random points and checks from outside that no job is lost or run twice and no leftovers remain: `npm run chaos -- --kills 200
- * [--seed N] [--runner local|docker|both] [--by-fleet]`. With `--by-fleet`, the sandboxes are on the worker of a fleet. With `--service sqlite|postgres|both`, the hosts are `skillcell serve` under load over HTTP.
+ * [--seed N] [--runner local|docker|both] [--by-fleet]`. With `--by-fleet`, the sandboxes are on the worker of a fleet. With `--service
+ * sqlite|postgres|both`, the hosts are `skillcell serve` under load over HTTP.
  */
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/fixtures/postgres.ts';

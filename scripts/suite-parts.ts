@@ -100,8 +100,8 @@ export const ONLY_IN_ALL: readonly string[] = [
 ];
 
 /**
- * Files that the rest of all tests runs once more, with each sandbox on the worker of a fleet: the suites whose outcome depends on the way of the bytes.
- * The others run in this way by `SKILLCELL_TESTS_BY=fleet`.
+ * Test files that `test:rest` and `test:all` run a second time, with each sandbox on the worker of a fleet: the outcome of these suites depends on the
+ * way that the bytes take. Other files run so with `SKILLCELL_TESTS_BY=fleet`.
  */
 export const ONCE_MORE_BY_FLEET: readonly string[] = [
   'test/attacks/{b-limits,c-output,e-channel}.test.ts',
@@ -119,7 +119,7 @@ export function suitePart(): SuitePart {
   throw new Error(`Cannot choose tests: ${PART_VARIABLE} is quick, rest or all, got ${part}.`);
 }
 
-/** The files that a part runs once more by a fleet. Without Redis they are left out, but not in CI. */
+/** The files that a part runs a second time by a fleet. Without Redis they are left out, but not in CI. */
 export function filesByFleet(part: SuitePart, root: string): string[] {
   const hasRedis = existsSync('/usr/bin/redis-server') || process.env['CI'] === 'true';
   if (part === 'quick' || !hasRedis || process.env['SKILLCELL_TESTS_BY'] !== undefined) return [];

@@ -32,7 +32,7 @@ export interface JobRunsOptions {
 
 /** A job that runs in this process. */
 interface Run {
-  /** Its first attempt. */
+  /** The attempt with which it began here. */
   attempt: number;
   cancellation: AbortController;
   ended: Promise<void>;
@@ -77,8 +77,8 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
     });
   };
 
-  /** A job with a decision waits for its sandbox after it, and a lost one again. */
-  const follow = ({ type, jobId }: JobEvent): void => {
+  /** A job with a decision asks the model first, and waits for a sandbox after it. One whose sandbox is lost waits again. */
+  const followStart = ({ type, jobId }: JobEvent): void => {
     if (type === 'decision' || type === 'restarted') starting.add(jobId);
     const isServed = type === 'started' || type === 'prompt';
     if (isServed && starting.delete(jobId)) dispatch.enqueue(jobId);
@@ -99,7 +99,7 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
     await files.leave(id);
   };
 
-  /** At the end of this process, another one may go on with its jobs. */
+  /** Lets a job that the end of this process has canceled wait again; false where no other process may go on with it. */
   const handOver = async (attempt: Attempt, { result }: QueuedEnd): Promise<boolean> =>
     replica !== undefined &&
     overtime.signal.aborted &&
@@ -122,7 +122,15 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
       const request = JSON.parse(row.request) as StoredRequest;
       const job = { id, userId, attempt, request };
       const { mayCall } = replica ?? {};
-      const ended = await runQueuedJob(job, { files, log, start, rows: lasting, mayCall, onEvent: follow, signal });
+      const ended = await runQueuedJob(job, {
+        files,
+        log,
+        start,
+        rows: lasting,
+        mayCall,
+        onEvent: followStart,
+        signal,
+      });
       last = { id, attempt: ended.attempt };
       const isOver = cancellation.reason !== TAKEN && !(await handOver(last, ended));
       await (isOver ? finish(last, ended) : leave(id));

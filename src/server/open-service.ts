@@ -16,6 +16,7 @@ import type { StartJob } from '../queue/run-queued-job.ts';
 import { bucketFiles } from '../queue/seams/bucket-files.ts';
 import { folderFiles } from '../queue/seams/folder-files.ts';
 import { folderLog } from '../queue/seams/folder-log.ts';
+import type { JobFiles } from '../queue/seams/job-files.ts';
 import { localDispatch } from '../queue/seams/local-dispatch.ts';
 import { openS3Place } from '../library/stores/s3/open-s3-source.ts';
 import { holdFolder } from '../registry/database/hold-folder.ts';
@@ -101,14 +102,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   };
   const incoming = incomingFiles(await emptyFolder(join(folder, 'incoming')));
   const replica = isShared ? await joinReplicas(database, shared.url) : undefined;
-  let files = folderFiles(jobs);
-  if (replica !== undefined && isShared) {
+  const filesOfReplica = async (owner: string, place: string): Promise<JobFiles> => {
     // Whatever an earlier process has left here is in the bucket, or lost.
     await emptyFolder(jobs);
-    const { access, prefix } = await openS3Place(shared.files);
+    const { access, prefix } = await openS3Place(place);
     opened.defer(() => access.close());
-    files = bucketFiles(jobs, { access, prefix, owner: replica.id });
-  }
+    return bucketFiles(jobs, { access, prefix, owner });
+  };
+  const files = replica && shared ? await filesOfReplica(replica.id, shared.files) : folderFiles(jobs);
   const log = folderLog(files);
   const dispatch = localDispatch(isShared ? { pollMs: POLL_MS } : {});
   const queue = opened.use(

@@ -6,7 +6,6 @@ import { DEFAULT_LIMITS } from '../contracts/jobs/limits.ts';
 import type { Isolation } from '../contracts/jobs/result.ts';
 import { createChannel } from '../protocol/channel/channel.ts';
 import { PROTOCOL_VERSION, type SandboxMessage } from '../protocol/messages/messages.ts';
-import type { HostCare } from './host-care.ts';
 import type { SandboxSupply } from '../jobs/supply/sandbox-supply.ts';
 import { findLanguage } from '../languages/languages.ts';
 import type { Demand } from '../sandboxes/fleet/demand.ts';
@@ -19,6 +18,7 @@ import {
   type SandboxCounters,
 } from '../sandboxes/fleet/opened-sandbox.ts';
 import type { Sandbox, SandboxExit } from '../sandboxes/runner.ts';
+import type { HostCare } from './host-care.ts';
 
 /** After its end, a sandbox is told to its client for so long. */
 const TELL_MS = 60_000;

@@ -7,10 +7,10 @@ const LOOK_MS = 5_000;
 const MOST_MS: number = ENGINE.stalledInterval + LOOK_MS / 2;
 
 /**
- * The engine looks for demands of dead workers when a key of its has expired. If the clock of Redis is set back, that takes as long as the clock
- * was off, and such demands stay. Removes a key that does not expire.
+ * Removes the key of the engine's check for demands of dead workers, if it does not expire. The engine makes the check once the key has expired: after
+ * the clock of Redis was set back, that would take as long as the clock was off.
  *
- * @param onRemoved called when it is removed
+ * @param onRemoved called when the key is removed
  * @returns ends the watch
  */
 export function watchStalledCheck(redis: Redis, queue: string, onRemoved: () => void): () => void {

@@ -8,7 +8,7 @@ export interface ByteRange {
   end: number;
 }
 
-/** A job as its row says, for its files: they are those of its attempt, on the host of its owner. */
+/** The part of a job's row that says where its files are: those of its last attempt, on the host of its owner until it ends. */
 export type FiledJob = Pick<Selectable<JobRow>, 'id' | 'attempt' | 'owner' | 'state'>;
 
 /** The bytes of jobs: inputs, output and artifacts, by the id of the job and a path. */

@@ -21,7 +21,7 @@ import {
 const ASKS = 4;
 const ASK_MS = 500;
 
-/** The end of a sandbox on a worker, as its client follows it. */
+/** A sandbox on a worker, as its client follows it. */
 export interface FollowedSandbox {
   readonly calls: LeaseCalls;
   /** Aborts when a worker has taken the demand, or the lease is over. */

@@ -42,8 +42,8 @@ export async function runServe(context: CommandContext): Promise<number> {
   const logger = createLogger();
   const fleet = fleetOfJobs(context);
   const runners = await jobRunners(context, { emptyFleet: 'wait', logger, fleet });
-  const most = runners[0]?.isRemote === true ? FLEET_JOBS : Math.max(2, availableParallelism());
-  const concurrency = flags.jobs ?? most;
+  const byDefault = runners[0]?.isRemote === true ? FLEET_JOBS : Math.max(2, availableParallelism());
+  const concurrency = flags.jobs ?? byDefault;
   await using orchestrator = createOrchestrator({
     tools: mcp.tools,
     ...network.host,
