@@ -60,7 +60,7 @@ describeWith('the files of jobs in a bucket', MISSING_CEPH, () => {
   it('leaves nothing of a removed job on this host, also while the bucket is away', async () => {
     const away = new SkillcellError('store.unavailable', 'on purpose');
     const files = host('one', { list: () => Promise.reject(away) });
-    const id = newId();
+    const id = randomUUID();
     await files.create(id, [{ content: Buffer.from('given'), executable: false }]);
     await expect(files.remove(id)).rejects.toBe(away);
     expect(existsSync(files.path(id, ''))).toBe(false);
