@@ -1,3 +1,4 @@
+import { reasonOf } from '../../contracts/errors/reason-of.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { Rehearsal } from '../../protocol/messages/messages.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
@@ -52,8 +53,7 @@ export function createSessionStarter(onFailure: (error: unknown) => void): Sessi
 /** Its worker had it ready, so the failure is one of that host, and another may do better. */
 function lostOnItsWay(worker: string, error: unknown): unknown {
   if (!SkillcellError.isInstance(error) || error.code !== 'sandbox.start-failed') return error;
-  const reason = error.message.replace('Cannot start a sandbox: ', '').replace(/\.$/, '');
-  const message = `Cannot go on with the sandbox: worker ${worker} had it ready, but ${reason}.`;
+  const message = `Cannot go on with the sandbox: worker ${worker} had it ready, but ${reasonOf(error)}.`;
   return new SkillcellError('sandbox.lost', message, { cause: error });
 }
 

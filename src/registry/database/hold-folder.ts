@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { reasonOf } from '../../contracts/errors/reason-of.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { withExclusive } from '../../library/lock/with-exclusive.ts';
 
@@ -22,8 +23,7 @@ export async function holdFolder(folder: string): Promise<() => Promise<void>> {
   );
   await Promise.race([taken.promise, held]).catch((cause: unknown) => {
     if (!SkillcellError.isInstance(cause) || cause.code !== 'store.conflict') throw cause;
-    const reason = cause.message.replace(/^Cannot [^:]*: /, '');
-    throw new SkillcellError('database.in-use', `Cannot open the state folder: ${reason}`, { cause });
+    throw new SkillcellError('database.in-use', `Cannot open the state folder: ${reasonOf(cause)}.`, { cause });
   });
   return () => {
     over.resolve();
