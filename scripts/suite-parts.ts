@@ -51,7 +51,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/mcp/client/{hostile,memory,server-life}.test.ts',
   'test/jobs/run/lost-sandboxes.test.ts',
   'test/sandboxes/fleet/{cut,fair-share,fleet-acl-ablation,lying-worker,servers-out-of-reach,unclosed}.test.ts',
-  'test/worker/{host-care,odd-clock}.test.ts',
+  'test/worker/{host-health,odd-clock}.test.ts',
   'test/jobs/run/many-jobs.test.ts',
   'test/scan/{memory-of-a-scan,repeated-text}.test.ts',
   'test/library/{lock/two-writers,search/kept-index}.test.ts',

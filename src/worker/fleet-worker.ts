@@ -29,7 +29,7 @@ import { ROW_MS } from '../sandboxes/fleet/worker-rows.ts';
 import type { Runner } from '../sandboxes/runner.ts';
 import { ensureRuntime } from '../sandboxes/runtime-bundle.ts';
 import { type Announced, announceWorker } from './announce-worker.ts';
-import { createHostCare } from './host-care.ts';
+import { createHostHealth } from './host-health.ts';
 import { serveLease, type ServedLease } from './serve-lease.ts';
 import { watchStalledCheck } from './watch-stalled-check.ts';
 
@@ -175,15 +175,15 @@ export async function createFleetWorker(
   });
   link.hold(true);
 
-  const host = createHostCare({
+  const host = createHostHealth({
     async probe() {
       await probeLevel(runner, isolation, closing.signal);
     },
-    onChange(isFit, reason) {
-      if (isFit) logger?.info('this host starts sandboxes again, so this worker takes demands');
+    onChange(isHealthy, reason) {
+      if (isHealthy) logger?.info('this host starts sandboxes again, so this worker takes demands');
       else logger?.error({ err: reason }, 'this host starts no sandboxes, so this worker takes no demands');
       announced?.renew();
-      if (!isFit) void engine.pause(true);
+      if (!isHealthy) void engine.pause(true);
       else if (!isDraining) void engine.resume();
     },
     signal: closing.signal,
@@ -220,7 +220,7 @@ export async function createFleetWorker(
     announced = await announceWorker({
       redis: link.redis,
       leaseMs: ROW_MS,
-      row: () => ({ ...row, running: leases.size, draining: isDraining || !host.isFit, at: Date.now() }),
+      row: () => ({ ...row, running: leases.size, draining: isDraining || !host.isHealthy, at: Date.now() }),
       onTaken() {
         logger?.error({ worker }, 'another worker has joined the fleet by this name, so this one leaves');
         void leave();

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from '../contracts/errors/reason-of.ts';
 import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { DEFAULT_LIMITS } from '../contracts/jobs/limits.ts';
 import type { Isolation } from '../contracts/jobs/result.ts';
@@ -18,7 +19,7 @@ import {
   type SandboxCounters,
 } from '../sandboxes/fleet/opened-sandbox.ts';
 import type { Sandbox, SandboxExit } from '../sandboxes/runner.ts';
-import type { HostCare } from './host-care.ts';
+import type { HostHealth } from './host-health.ts';
 
 /** After its end, a sandbox is told to its client for so long. */
 const TELL_MS = 60_000;
@@ -38,7 +39,7 @@ export interface ServedLease {
 export interface ServeOptions {
   table: LeaseTable;
   supply: SandboxSupply;
-  host: HostCare;
+  host: HostHealth;
   /** Name of the worker's runner. */
   runner: string;
   isolation: Isolation;
@@ -83,7 +84,7 @@ export function serveLease(demand: Demand, options: ServeOptions): ServedLease {
     const canceled = AbortSignal.any([signal, over.signal]);
     const taken = await supply.take(wish, canceled).catch(async (error: unknown) => {
       if (!canceled.aborted) await host.check();
-      throw canceled.aborted || host.isFit ? error : unfit(error);
+      throw canceled.aborted || host.isHealthy ? error : ofUnhealthyHost(error);
     });
     sandbox = taken.session.sandbox;
     const raw = taken.session.release();
@@ -168,9 +169,8 @@ function refuseTooMuch({ limits }: Demand, { most }: ServeOptions): void {
 }
 
 /** The error of a start that is no fault of its demand: its client tries another worker. */
-function unfit(cause: unknown): SkillcellError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const message = `Cannot start a sandbox: this host starts none at present: ${reason}`;
+function ofUnhealthyHost(cause: unknown): SkillcellError {
+  const message = `Cannot start a sandbox: this host starts none at present: ${reasonOf(cause)}.`;
   return new SkillcellError('runner.unavailable', message, { cause });
 }
 

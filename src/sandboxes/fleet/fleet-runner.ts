@@ -182,7 +182,8 @@ export function createFleetRunner(given: FleetRunnerOptions): Runner {
       lease?.kill('its start was canceled');
       lease?.forget();
       // The worker has announced by now that it takes no demands.
-      if (followed.isUnfit && tries < TRIES && !signal.aborted) return await place(fleet, spec, given, tries + 1);
+      if (followed.isHostUnhealthy && tries < TRIES && !signal.aborted)
+        return await place(fleet, spec, given, tries + 1);
       throw error;
     } finally {
       over.abort();

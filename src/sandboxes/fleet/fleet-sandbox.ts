@@ -27,7 +27,7 @@ export interface FollowedSandbox {
   /** Aborts when a worker has taken the demand, or the lease is over. */
   readonly taken: AbortSignal;
   /** Whether a worker has refused it because its host starts no sandbox. */
-  readonly isUnfit: boolean;
+  readonly isHostUnhealthy: boolean;
   /** Resolves with the sandbox when it is ready. @throws SkillcellError of its start, or `sandbox.lost` */
   readonly opened: Promise<OpenedSandbox>;
   sandbox(
@@ -45,7 +45,7 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
   opened.promise.catch(() => undefined);
   let complaint = '';
   let loss: SkillcellError | undefined;
-  let isUnfit = false;
+  let isHostUnhealthy = false;
   let last: SandboxCounters | undefined;
   let counted: PromiseWithResolvers<SandboxCounters> | undefined;
 
@@ -93,7 +93,7 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
         lease().forget();
         taken.abort();
         const refusal = readRefused(bytes, worker);
-        isUnfit = refusal.code === 'runner.unavailable';
+        isHostUnhealthy = refusal.code === 'runner.unavailable';
         opened.reject(refusal);
       },
     ],
@@ -111,8 +111,8 @@ export function followSandbox(lease: () => Lease, level: Isolation): FollowedSan
 
   return {
     taken: taken.signal,
-    get isUnfit() {
-      return isUnfit;
+    get isHostUnhealthy() {
+      return isHostUnhealthy;
     },
     opened: opened.promise,
     calls: {

@@ -4,18 +4,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 const LOOK_MS = 2_000;
 
 /** Whether the host of a worker starts sandboxes: its disk may be full, or its engine gone. */
-export interface HostCare {
-  readonly isFit: boolean;
+export interface HostHealth {
+  readonly isHealthy: boolean;
   /** Called after a sandbox did not start. Resolves when it is known whether the fault is the host's. */
   check(): Promise<void>;
 }
 
-/** Options of {@link createHostCare}. */
-export interface HostCareOptions {
-  /** Starts a sandbox that any host can start. @throws the reason if it does not start */
+/** Options of {@link createHostHealth}. */
+export interface HostHealthOptions {
+  /** Starts a sandbox as a test. @throws the reason if it does not start */
   probe(): Promise<void>;
   /** Called when the host starts no sandbox, and when it does again. */
-  onChange(isFit: boolean, reason?: unknown): void;
+  onChange(isHealthy: boolean, reason?: unknown): void;
   /** Ends the looks. */
   signal: AbortSignal;
 }
@@ -24,29 +24,29 @@ export interface HostCareOptions {
  * Looks whether a host starts sandboxes, after a start has failed there, until it does again. A worker that went on would take and fail demands faster
  * than others can serve them.
  */
-export function createHostCare({ probe, onChange, signal }: HostCareOptions): HostCare {
-  let isFit = true;
+export function createHostHealth({ probe, onChange, signal }: HostHealthOptions): HostHealth {
+  let isHealthy = true;
   let looking: Promise<void> | undefined;
   const look = async (): Promise<void> => {
     try {
       await probe();
-      if (!isFit) onChange((isFit = true));
+      if (!isHealthy) onChange((isHealthy = true));
     } catch (error) {
-      if (isFit && !signal.aborted) onChange((isFit = false), error);
+      if (isHealthy && !signal.aborted) onChange((isHealthy = false), error);
     }
   };
   const lookAgain = async (): Promise<void> => {
-    while (!isFit && !signal.aborted) {
+    while (!isHealthy && !signal.aborted) {
       await pause(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined);
       if (!signal.aborted) await look();
     }
   };
   return {
-    get isFit() {
-      return isFit;
+    get isHealthy() {
+      return isHealthy;
     },
     async check() {
-      if (!isFit) return;
+      if (!isHealthy) return;
       looking ??= look().finally(() => {
         looking = undefined;
         void lookAgain();
