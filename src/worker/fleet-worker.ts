@@ -41,8 +41,8 @@ const DOWN_MS = 120_000;
 const KNOWN_MS = 2_000;
 /** Pause between two signs of life of the engine's connection. */
 const ENGINE_PING_MS = 10_000;
-/** Trouble with the connection is told once in this time. */
-const TELL_MS = 60_000;
+/** Time of one try to connect. */
+const PATIENCE_MS = 60_000;
 
 /** Options of {@link createFleetWorker}. */
 export interface FleetWorkerOptions {
@@ -156,7 +156,6 @@ export async function createFleetWorker(
     downMs: DOWN_MS,
   });
   const own = toWorkerKey(worker);
-  let toldAt = Number.NEGATIVE_INFINITY;
   const link = await openFleetLink({
     address,
     streams: () => [own],
@@ -167,11 +166,7 @@ export async function createFleetWorker(
       table.beat();
       announced?.renew();
     },
-    onTrouble(error) {
-      if (performance.now() - toldAt < TELL_MS) return;
-      toldAt = performance.now();
-      logger?.warn({ err: error }, 'the fleet is not reached');
-    },
+    onTrouble: (error) => logger?.warn({ err: error }, 'the fleet is not reached'),
   });
   link.hold(true);
 
@@ -207,7 +202,7 @@ export async function createFleetWorker(
   const demands = demandQueue(queue, isolation, build);
   try {
     while (!link.isUp)
-      await link.connected({ signal, patienceMs: TELL_MS }).catch((error: unknown) => {
+      await link.connected({ signal, patienceMs: PATIENCE_MS }).catch((error: unknown) => {
         signal.throwIfAborted();
         if (SkillcellError.isInstance(error) && error.code === 'fleet.refused') throw error;
       });

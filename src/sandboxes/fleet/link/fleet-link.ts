@@ -33,6 +33,8 @@ const PING_MS = 2_500;
 const EXPIRE_MS = 3_600_000;
 /** Pause between two renewals of the expiry of a stream. */
 const RENEW_MS = 250;
+/** Pause between two reports of trouble with the connection. */
+const TELL_MS = 60_000;
 const LEAST_VERSION = 7;
 
 /** Options of {@link openFleetLink}. */
@@ -47,7 +49,7 @@ export interface FleetLinkOptions {
   onFault(stream: string, reason: string): void;
   /** Called when both connections are there again, or answer again. */
   onUp(): void;
-  /** Called with each reason why there is no connection. */
+  /** Called with the reason why there is no connection, once a minute at most. */
   onTrouble(error: SkillcellError): void;
 }
 
@@ -74,6 +76,7 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
   const { address, onTrouble } = options;
   const { Redis } = await import('ioredis');
   const closing = new AbortController();
+  let toldAt = Number.NEGATIVE_INFINITY;
   let heardAt = 0;
   let upSince = 0;
   let wasUp = false;
@@ -111,7 +114,11 @@ export async function openFleetLink(options: FleetLinkOptions): Promise<FleetLin
     if (closing.signal.aborted) return;
     // The reason of a cut says more than that it was cut.
     if (trouble === undefined || !isCut(error)) trouble = fleetError('reach the fleet', address.shown, error);
-    onTrouble(trouble);
+    const now = performance.now();
+    if (now - toldAt >= TELL_MS) {
+      toldAt = now;
+      onTrouble(trouble);
+    }
     state.emit('change');
   };
   const [redis, reader] = [open(), open()];
