@@ -81,12 +81,12 @@ export function acceptJobs(rows: JobRows, { files, dispatch, resolve }: JobAccep
           rerunOf: rerunOf ?? null,
         }),
       );
-      if (inserted.isNew) dispatch.enqueue(id);
+      if (inserted.isNew) dispatch.look();
       else await discard(id);
       return inserted;
     } catch (error) {
       // Without an answer of the database, the row may be there: then the job runs, or else a sweep removes its files.
-      if (SkillcellError.isInstance(error) && error.code === 'database.unavailable') dispatch.enqueue(id);
+      if (SkillcellError.isInstance(error) && error.code === 'database.unavailable') dispatch.look();
       else await discard(id);
       throw error;
     } finally {

@@ -24,7 +24,7 @@ export interface JobRunsOptions {
   log: JobLog;
   start: StartJob;
   /** Is told when a job waits no more for its sandbox. */
-  dispatch: Pick<JobDispatch, 'enqueue'>;
+  dispatch: Pick<JobDispatch, 'look'>;
   /** This process, if it shares the database. @default it has the database alone */
   replica?: Pick<Replica, 'id' | 'mayCall'> | undefined;
   logger: Logger;
@@ -81,7 +81,7 @@ export function jobRuns(rows: JobRows, ends: JobEnds, options: JobRunsOptions): 
   const followStart = ({ type, jobId }: JobEvent): void => {
     if (type === 'decision' || type === 'restarted') starting.add(jobId);
     const isServed = type === 'started' || type === 'prompt';
-    if (isServed && starting.delete(jobId)) dispatch.enqueue(jobId);
+    if (isServed && starting.delete(jobId)) dispatch.look();
   };
 
   /** The skills of a user are in the database, too. */

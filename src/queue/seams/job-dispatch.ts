@@ -10,8 +10,8 @@ export interface JobWork {
 
 /** Tells the hosts about waiting jobs, and about jobs to cancel. The rows of the database decide. */
 export interface JobDispatch {
-  /** A job waits, or one that was claimed waits no more for its sandbox. */
-  enqueue(id: string): void;
+  /** Looks for a job to claim: one waits, or a claimed one waits no more for its sandbox. */
+  look(): void;
   /** Asks the host that runs a job to cancel it. */
   cancel(id: string, reason: string): void;
   /** Runs jobs as they come, at most `concurrency` at the same time, until `stop`. */

@@ -45,7 +45,7 @@ export function localDispatch({ pollMs }: { pollMs?: number } = {}): JobDispatch
   };
 
   return {
-    enqueue: pump,
+    look: pump,
     cancel: (id, reason) => work?.cancel(id, reason),
     run(given, concurrency) {
       [work, places] = [given, concurrency];
