@@ -8,10 +8,9 @@ import { startPostgres } from '../test/fixtures/postgres.ts';
 import { type ChaosReport, runChaos } from '../test/chaos/referee.ts';
 import { runServiceChaos, type ServiceChaosReport } from '../test/chaos/service/service-referee.ts';
 import type { ChaosRunner } from '../test/chaos/host-words.ts';
-import { buildImage } from '../src/sandboxes/docker/build/build-image.ts';
 import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
-import { findImage } from '../src/sandboxes/docker/build/image.ts';
 import { ensureRuntime } from '../src/sandboxes/runtime-bundle.ts';
+import { ensureImage } from './ensure-image.ts';
 
 const RUNNERS = ['local', 'docker', 'both'];
 const DATABASES = ['sqlite', 'postgres', 'both'];
@@ -51,14 +50,7 @@ else {
 async function killHosts(runnerOfJobs: ChaosRunner): Promise<void> {
   const bundle = await ensureRuntime();
   const engine = runnerOfJobs === 'local' ? undefined : await connectEngine();
-  if (engine !== undefined) {
-    try {
-      await findImage(engine, 'slim', bundle.digest);
-    } catch {
-      // The image is missing or has another runtime.
-      await buildImage(engine, { flavor: 'slim', bundle, onProgress: say });
-    }
-  }
+  if (engine !== undefined) await ensureImage(engine, bundle, say);
   say(`runner ${runnerOfJobs}${byFleet ? ' of a worker' : ''}, seed ${seed}`);
   report(
     { runner: runnerOfJobs, byFleet },

@@ -20,6 +20,18 @@ export interface ClusterClientSettings {
   outputs: string;
 }
 
+/** Settings of a worker. */
+export interface ClusterWorkerSettings {
+  url: string;
+  plain: true;
+  name: string;
+  slots: number;
+  runner: ClusterRunner;
+}
+
+/** What starts the sandboxes of workers: the local runner at level namespace, or Docker. */
+export type ClusterRunner = 'local' | 'docker';
+
 /** A process of the cluster. */
 export interface ClusterProcess {
   /** The owner by the process table. */
@@ -60,11 +72,12 @@ export interface ProcessPlace {
 export function startProgram(
   host: NetworkHost,
   program: keyof typeof PROGRAMS,
-  settings: ClusterClientSettings | { url: string; plain: true; name: string; slots: number },
+  settings: ClusterClientSettings | ClusterWorkerSettings,
   place: ProcessPlace,
 ): ClusterProcess {
   const path = join(place.checkout ?? CHECKOUT, relative(CHECKOUT, fileURLToPath(PROGRAMS[program])));
-  const command = [process.execPath, path, JSON.stringify(settings)];
+  const { runner = 'local', ...given } = settings as Partial<ClusterWorkerSettings>;
+  const command = [process.execPath, path, JSON.stringify(given), runner];
   const { runtimes } = place;
   if (runtimes === undefined) return startProcess(host, command, place);
   mkdirSync(RUNTIMES, { recursive: true });

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { seededRandom, shuffled } from '../seeded-random.ts';
 import { type Cluster, type Seat, startCluster } from './cluster.ts';
 import { CLUSTER_FAULTS, type ClusterFault, FLEET_FAULTS, HARMLESS_FAULTS, planFault } from './cluster-faults.ts';
+import type { ClusterRunner } from './cluster-process.ts';
 import { makeOtherBuild } from './other-build.ts';
 import { type ClusterTally, hostLeftovers, judgeHistories, redisLeftovers } from './judge-cluster.ts';
 import { judgeReplicas, type ServiceTally } from './service/judge-replicas.ts';
@@ -31,6 +32,8 @@ export interface ClusterRunOptions {
   seconds?: number | undefined;
   /** Replicas of a service on the same fleet. @default 0 */
   replicas?: number | undefined;
+  /** What starts the sandboxes of workers. @default 'local' */
+  runner?: ClusterRunner | undefined;
   /** Kinds of faults. @default all */
   faults?: readonly AnyFault[];
   onProgress?(line: string): void;
@@ -62,6 +65,8 @@ const WELL_MS = 60_000;
 const USERS_MS = 240_000;
 /** Exit code of a service that was asked to end. */
 const SERVICE_ENDED = 143;
+/** Faults of what a local runner uses: its disk, and a build without an image. */
+const OF_LOCAL: ReadonlySet<AnyFault> = new Set(['full-disk', 'upgrade', 'upgrade-replicas']);
 /** Faults at once. */
 const MOST_AT_ONCE = 2;
 /** Time for jobs before the first fault. */
@@ -81,8 +86,7 @@ export async function runCluster(options: ClusterRunOptions): Promise<ClusterRep
     note(`VIOLATION: ${fault}`);
     onProgress(`VIOLATION: ${fault}`);
   };
-  const { replicas = 0 } = options;
-  const allKinds: readonly AnyFault[] = [...CLUSTER_FAULTS, ...(replicas > 0 ? SERVICE_FAULTS : [])];
+  const allKinds = faultsOf(options);
   const kinds = options.faults ?? allKinds;
   const isHarmless = kinds.every((kind) => isHarmlessFault(kind));
   const leaseMs = isHarmless ? LONG_LEASE_MS : LEASE_MS;
@@ -166,6 +170,15 @@ export async function runCluster(options: ClusterRunOptions): Promise<ClusterRep
   return { faults: counts, tally, service: served?.tally, violations, planted, folder };
 }
 
+/** The kinds of faults that a cluster can have. */
+export function faultsOf({
+  replicas = 0,
+  runner,
+}: Pick<ClusterRunOptions, 'replicas' | 'runner'>): readonly AnyFault[] {
+  const all: readonly AnyFault[] = [...CLUSTER_FAULTS, ...(replicas > 0 ? SERVICE_FAULTS : [])];
+  return runner === 'docker' ? all.filter((kind) => !OF_LOCAL.has(kind)) : all;
+}
+
 function isHarmlessFault(kind: AnyFault): boolean {
   return isServiceFault(kind) ? HARMLESS_SERVICE_FAULTS.has(kind) : HARMLESS_FAULTS.has(kind);
 }
@@ -191,7 +204,7 @@ async function within(end: Promise<number | null>, ms: number): Promise<number |
 async function leftovers(cluster: Cluster): Promise<string[]> {
   const { replicas = [] } = cluster.service ?? {};
   const seats = [...cluster.workers, ...cluster.clients, ...replicas];
-  return [...(await hostLeftovers(seats)), ...redisLeftovers(cluster)];
+  return [...(await hostLeftovers(seats, cluster.engine)), ...redisLeftovers(cluster)];
 }
 
 /** The leftovers that stay. */

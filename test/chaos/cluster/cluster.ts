@@ -1,12 +1,20 @@
 import { execFileSync } from 'node:child_process';
+import type Docker from 'dockerode';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../../fixtures/until.ts';
 import { readHistories } from './cluster-history.ts';
+import { connectEngine } from '../../../src/sandboxes/docker/engine/engine.ts';
 import { createClock, type HostClock } from './clock.ts';
 import { createNetwork, type NetworkHost } from './network.ts';
-import { type ClusterProcess, type ProcessPlace, startProgram, startRedis } from './cluster-process.ts';
+import {
+  type ClusterProcess,
+  type ClusterRunner,
+  type ProcessPlace,
+  startProgram,
+  startRedis,
+} from './cluster-process.ts';
 import type { OtherBuild } from './other-build.ts';
 import { type ClusterService, startClusterService } from './service/service-seats.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
@@ -56,6 +64,8 @@ export interface Cluster extends AsyncDisposable {
   ask(...command: string[]): string;
   /** The service, if there are replicas. */
   readonly service: ClusterService | undefined;
+  /** The engine of the containers; undefined if there are none. */
+  readonly engine: Docker | undefined;
   /** Sandboxes that were started at a worker, by the histories of clients. */
   startsAt(worker: string): number;
 }
@@ -69,6 +79,8 @@ export interface ClusterOptions {
   seed: number;
   leaseMs: number;
   otherBuild: OtherBuild | undefined;
+  /** @default 'local' */
+  runner?: ClusterRunner | undefined;
   /** Replicas of a service on the same fleet. @default 0 */
   replicas?: number | undefined;
   /** Called when a process ends by itself. */
@@ -89,7 +101,8 @@ const DISK_MIB = 512;
 
 /** Starts Redis, the workers and the clients. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { folder, leaseMs, blame } = options;
+  const { folder, leaseMs, runner = 'local', blame } = options;
+  const engine = runner === 'docker' ? await connectEngine() : undefined;
   const network = createNetwork();
   const seats: Seat[] = [];
   const made = (...names: string[]): string => {
@@ -171,7 +184,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const places = options.otherBuild === undefined ? options.workers : 2 * options.workers;
   const beginWorker: Begin = (host, { life, ...place }) => {
     const name = life.slice(0, life.lastIndexOf('-'));
-    return startProgram(host, 'worker', { url, plain: true, name, slots: SLOTS }, place);
+    return startProgram(host, 'worker', { url, plain: true, name, slots: SLOTS, runner }, place);
   };
   const workers = numbered(places, 'worker', beginWorker, { hasSmallDisk: true });
   let lives = 0;
@@ -189,7 +202,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 
   let service: ClusterService | undefined;
   const cluster: Cluster = {
-    ...{ redis, workers, clients, deadLives, histories },
+    ...{ redis, workers, clients, deadLives, histories, engine },
     get service() {
       return service;
     },
@@ -215,7 +228,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     for (const each of [...workers.slice(0, options.workers), ...clients]) each.start();
     const { replicas = 0, seed } = options;
     if (replicas > 0)
-      service = await startClusterService({ made, network, seat, fleetUrl: url, replicas, users: USERS, seed });
+      service = await startClusterService({ made, network, seat, fleetUrl: url, runner, replicas, users: USERS, seed });
   } catch (error) {
     await cluster[Symbol.asyncDispose]();
     throw error;

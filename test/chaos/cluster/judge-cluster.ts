@@ -1,3 +1,4 @@
+import type Docker from 'dockerode';
 import { outsideView } from '../outside-view.ts';
 import { KEY_PREFIX, WORKERS_KEY } from '../../../src/sandboxes/fleet/fleet-keys.ts';
 import type { Cluster, Seat } from './cluster.ts';
@@ -84,10 +85,10 @@ function judgeJob(job: ClusterJob, words: readonly ClientWord[], isDead: boolean
   return faults;
 }
 
-/** Processes, control groups and folders of sandboxes, of all processes that a host has had. No job runs. */
-export async function hostLeftovers(seats: readonly Seat[]): Promise<string[]> {
+/** Processes, control groups, folders and containers of sandboxes, of all processes that a host has had. No job runs. */
+export async function hostLeftovers(seats: readonly Seat[], engine?: Docker): Promise<string[]> {
   const left = seats.map(async ({ name, temporary, owners }) => {
-    const view = outsideView(temporary, undefined);
+    const view = outsideView(temporary, engine);
     const all = await Promise.all(owners.map(async (owner) => await view.leftovers(owner)));
     return all.flat().map((each) => `${name} has left: ${each}`);
   });

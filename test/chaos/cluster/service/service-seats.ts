@@ -8,7 +8,7 @@ import { type Ceph, startCeph } from '../../../fixtures/ceph.ts';
 import { type PostgresServer, startPostgres } from '../../../fixtures/postgres.ts';
 import { until } from '../../../fixtures/until.ts';
 import type { Seat, SeatMaker } from '../cluster.ts';
-import { startProcess } from '../cluster-process.ts';
+import { type ClusterRunner, startProcess } from '../cluster-process.ts';
 import type { ClusterNetwork, NetworkHost } from '../network.ts';
 import type { Observation } from './replica-observer.ts';
 
@@ -76,6 +76,7 @@ export interface ClusterServiceOptions {
   network: ClusterNetwork;
   seat: SeatMaker;
   fleetUrl: string;
+  runner: ClusterRunner;
   replicas: number;
   users: number;
   seed: number;
@@ -99,7 +100,7 @@ const run = promisify(execFile);
 
 /** Starts the servers, then the replicas, then their users. */
 export async function startClusterService(options: ClusterServiceOptions): Promise<ClusterService> {
-  const { made, network, seat, fleetUrl } = options;
+  const { made, network, seat, fleetUrl, runner } = options;
   await using opened = new AsyncDisposableStack();
   const hosts = { database: network.join('database'), bucket: network.join('bucket'), observer: network.join('looks') };
   const [postgres, ceph] = await Promise.all([startPostgres(hosts.database), startCeph(hosts.bucket)]);
@@ -127,7 +128,14 @@ export async function startClusterService(options: ClusterServiceOptions): Promi
         const place = ['--port', String(PORT), '--host', address, '--behind-proxy', '--state', stateOf(index + 1)];
         const shared = ['--replica', '--database', databaseUrl, '--advertise', `http://${address}:${PORT}`];
         const where = ['--files', `s3://${BUCKET}/jobs`, '--runner', 'fleet', '--fleet-file', fleetFile, '--plain'];
-        const jobs = ['--isolation', 'namespace', '--mcp', tools, '--tool', 'journal.*'];
+        const jobs = [
+          '--isolation',
+          runner === 'docker' ? 'container' : 'namespace',
+          '--mcp',
+          tools,
+          '--tool',
+          'journal.*',
+        ];
         const bucket = {
           AWS_ACCESS_KEY_ID: credentials.accessKeyId,
           AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
