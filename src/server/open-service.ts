@@ -13,12 +13,10 @@ import { openUserSkills, type UserSkills } from './user-skills.ts';
 import { openJobQueue, type JobQueueOptions, POLL_MS } from '../queue/job-queue.ts';
 import { joinReplicas } from '../queue/replica.ts';
 import type { StartJob } from '../queue/run-queued-job.ts';
-import { bucketFiles } from '../queue/seams/bucket-files.ts';
 import { folderFiles } from '../queue/seams/folder-files.ts';
 import { folderLog } from '../queue/seams/folder-log.ts';
 import type { JobFiles } from '../queue/seams/job-files.ts';
 import { localDispatch } from '../queue/seams/local-dispatch.ts';
-import { openS3Place } from '../library/stores/s3/open-s3-source.ts';
 import { holdFolder } from '../registry/database/hold-folder.ts';
 import { openDatabase } from '../registry/database/open-database.ts';
 import { createFirstAdmin } from '../registry/users/users.ts';
@@ -105,6 +103,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const filesOfReplica = async (owner: string, place: string): Promise<JobFiles> => {
     // Whatever an earlier process has left here is in the bucket, or lost.
     await emptyFolder(jobs);
+    const { openS3Place } = await import('../library/stores/s3/open-s3-source.ts');
+    const { bucketFiles } = await import('../queue/seams/bucket-files.ts');
     const { access, prefix } = await openS3Place(place);
     opened.defer(() => access.close());
     return bucketFiles(jobs, { access, prefix, owner });
