@@ -41,6 +41,15 @@ export async function askOther(
   }
 }
 
+/** The bytes of an answer as they come. @throws SkillcellError `service.unavailable` where that process ends before it */
+export async function* bytesOf({ body }: Dispatcher.ResponseData): AsyncGenerator<Buffer> {
+  try {
+    yield* body as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw away(error);
+  }
+}
+
 /** Answers with the answer of another process. */
 export function answerAs(reply: FastifyReply, { statusCode, headers, body }: Dispatcher.ResponseData): FastifyReply {
   for (const [name, value] of Object.entries(headers)) {

@@ -5,7 +5,7 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { isLastEvent } from '../../queue/job-ends.ts';
 import { LOG_START, type LogPart, type LogPlace } from '../../queue/seams/job-log.ts';
 import { viewerIn } from '../http/authenticate.ts';
-import { answerAs, askOther } from '../http/pass-on.ts';
+import { answerAs, askOther, bytesOf } from '../http/pass-on.ts';
 import { RequestRefused } from '../http/problem.ts';
 import { API_BASE, eventsAnswer, idInPath, problems } from '../schemas/common.ts';
 import { jobSummaryFor } from './job-routes.ts';
@@ -73,9 +73,9 @@ export function addEventRoutes(app: App, parts: RouteParts): void {
         if (other !== undefined) {
           // It sends comments, too.
           clearInterval(commenting);
-          const { statusCode, body } = await askOwner(other);
-          if (statusCode !== 200) await body.dump();
-          else for await (const piece of body) await written(raw, piece as Buffer, over);
+          const answer = await askOwner(other);
+          if (answer.statusCode !== 200) await answer.body.dump();
+          else for await (const piece of bytesOf(answer)) await written(raw, piece, over);
         }
         if (begun === undefined || other !== undefined) return raw.end();
         await queue.complete(begun);
