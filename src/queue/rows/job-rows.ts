@@ -182,7 +182,8 @@ export function jobRows({ db, system, storedWords }: Database, { maxWaiting, now
       const { result: text } = change;
       const row =
         (await updateRunning(attempt)
-          .set({ ...change, error_code: errorCode })
+          // The files of the end are those of this process.
+          .set({ ...change, error_code: errorCode, owner: owner ?? null })
           .returning(SUMMARY_COLUMNS)
           .executeTakeFirst()) ??
         // An earlier try may have had no answer.

@@ -31,16 +31,20 @@ export interface BucketPlace {
 
 /**
  * The files of jobs that several hosts share. A job runs on files in a folder of one host. Its inputs are in the bucket before its row, and its
- * output, logs and artifacts before its end, below `<id>/<attempt>/`. Another host copies what it is asked for into its own folder, so that slow
- * readers hold no connection of the bucket.
+ * output, logs and artifacts before its end, below `<id>/<attempt>-<owner>/`: the end of a lost attempt may be that of another process, and what
+ * its own process uploads later is not of that end. Another host copies what it is asked for into its own folder, so that slow readers hold no
+ * connection of the bucket.
  */
 export function bucketFiles(folder: string, { access, prefix, owner }: BucketPlace): JobFiles {
   const local = folderFiles(folder);
   const inTurn = createTurns();
   const keyOf = (id: string, name: string): string => `${prefix}${id}/${name}`;
-  const keyOfAttempt = ({ id, attempt }: Pick<FiledJob, 'id' | 'attempt'>, name: string): string =>
+  /** The folder of an end in the bucket. */
+  const folderOf = ({ id, attempt, owner: of }: Pick<FiledJob, 'id' | 'attempt' | 'owner'>): string =>
+    `${id}/${attempt}-${of}`;
+  const keyOfEnd = (job: Pick<FiledJob, 'id' | 'attempt' | 'owner'>, name: string): string =>
     // Paths of artifacts may be longer than keys may be.
-    keyOf(id, `${attempt}/${name.startsWith(ARTIFACTS) ? `${ARTIFACTS}${digestOf(name)}` : name}`);
+    keyOf(folderOf(job), name.startsWith(ARTIFACTS) ? `${ARTIFACTS}${digestOf(name)}` : name);
   const isHere = async (id: string, name: string): Promise<boolean> =>
     (await local.size({ id } as FiledJob, name)) !== undefined;
 
@@ -103,7 +107,7 @@ export function bucketFiles(folder: string, { access, prefix, owner }: BucketPla
       }
     },
     async size(job, name) {
-      if (job.owner !== owner && job.state === 'finished') await bring(job.id, name, keyOfAttempt(job, name));
+      if (job.owner !== owner && job.state === 'finished') await bring(job.id, name, keyOfEnd(job, name));
       return await local.size(job, name);
     },
     async publish(attempt, names) {
@@ -111,13 +115,13 @@ export function bucketFiles(folder: string, { access, prefix, owner }: BucketPla
       const all = await readdir(local.path(attempt.id, '')).catch(() => []);
       const logs = all.filter(isLogName);
       await eachAtOnce([...names, ...logs], AT_ONCE, (name) =>
-        access.upload(keyOfAttempt(attempt, name), local.path(attempt.id, name)),
+        access.upload(keyOfEnd({ ...attempt, owner }, name), local.path(attempt.id, name)),
       );
     },
     async bringLogs(job) {
       if (job.owner === owner) return;
-      const below = keyOfAttempt(job, '');
-      const { keys } = await listed(`${job.id}/${job.attempt}`);
+      const below = keyOfEnd(job, '');
+      const { keys } = await listed(folderOf(job));
       const logs = keys.map((key) => key.slice(below.length)).filter(isLogName);
       await eachAtOnce(logs, AT_ONCE, (name) => bring(job.id, name, `${below}${name}`));
     },

@@ -122,6 +122,20 @@ describeWith('the files of jobs in a bucket', MISSING_CEPH, () => {
     expect(await raw.keys(`jobs/${id}/`)).toEqual([]);
   });
 
+  it('shows nothing that the process of a lost attempt uploads after another one has ended it', async () => {
+    const [lost, other] = [host('one'), host('two')];
+    const id = randomUUID();
+    await lost.take(id, []);
+    write(lost, id, 'stdout', 'late');
+    write(lost, id, 'events.1.jsonl', '{"late":1}\n');
+    await lost.publish({ id, attempt: 1 }, ['stdout']);
+    const ended = job(id, 1, 'three');
+    expect(await bytesOf(other, ended, 'stdout')).toBeUndefined();
+    await other.bringLogs(ended);
+    expect(existsSync(other.path(id, 'events.1.jsonl'))).toBe(false);
+    expect(await bytesOf(other, job(id, 1, 'one'), 'stdout')).toEqual(Buffer.from('late'));
+  });
+
   it('publishes nothing in silence that is not there', async () => {
     const files = host('one');
     const id = randomUUID();
