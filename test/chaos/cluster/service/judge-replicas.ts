@@ -196,7 +196,7 @@ function judgeCalls({ reads, writes }: ReplicaJob, calls: readonly JournalCall[]
 function judgeObjects(keys: readonly string[], rows: readonly StoredRow[]): string[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return keys.flatMap((key) => {
-    const [, id = '', part = ''] = /^jobs\/([0-9a-f-]{36})\/(in|\d+)\//.exec(key) ?? [];
+    const [, id = '', part = ''] = /^jobs\/([0-9a-f-]{36})\/(in|\d+)(?:-[^/]+)?\//.exec(key) ?? [];
     if (part === '') return [`the bucket has a strange object: ${key}`];
     const row = byId.get(id);
     if (row === undefined) return part === 'in' ? [] : [`the bucket has an object without a row: ${key}`];
