@@ -43,10 +43,10 @@ export function jobEnds(rows: JobRows, log: JobLog, { pollMs }: { pollMs?: numbe
   const seal: JobEnds['seal'] = ({ id, attempt }, result) =>
     inTurn(id, async () => {
       try {
-        if (!(await isSealed(id))) {
-          if ((await log.last(id)) === undefined) await log.begin(id, attempt + 1);
-          await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
-        }
+        const last = await log.last(id);
+        if (last !== undefined && isLastEvent(last.head)) return;
+        if (last === undefined) await log.begin(id, attempt + 1);
+        await log.append(id, [JSON.stringify({ type: 'finished', jobId: id, result })]);
       } finally {
         // On a full disk, an open log would keep its room after the job is deleted.
         await log.release(id);

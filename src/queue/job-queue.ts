@@ -125,7 +125,7 @@ export async function openJobQueue(options: JobQueueOptions): Promise<JobQueue> 
     },
     async addressOf(row) {
       if (!isElsewhere(row)) return undefined;
-      // What an earlier attempt writes here must not be read.
+      // The files of an earlier attempt on this host are not those of the job.
       await runs.giveUp(row);
       if (row.state !== 'running') return undefined;
       const address = row.owner === null ? undefined : await replica?.addressOf(row.owner);

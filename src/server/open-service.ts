@@ -82,6 +82,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     await syncPackageSkills(database.db, now());
     return token;
   });
+  const openBucket = async (place: string): Promise<(owner: string) => JobFiles> => {
+    const { openS3Place } = await import('../library/stores/s3/open-s3-source.ts');
+    const { bucketFiles } = await import('../queue/seams/bucket-files.ts');
+    const { access, prefix } = await openS3Place(place);
+    opened.defer(() => access.close());
+    // The files of jobs that an earlier process has left here are in the bucket, or lost.
+    await emptyFolder(jobs);
+    return (owner) => bucketFiles(jobs, { access, prefix, owner });
+  };
   const userSkills = opened.use(openUserSkills(database, folder));
   const start: StartJob = async (job, userId, view, attempt) => {
     const { skills, release } = await userSkills.take(userId, view, job.skills?.consumer);
@@ -99,17 +108,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     return await userSkills.resolve(job, userId);
   };
   const incoming = incomingFiles(await emptyFolder(join(folder, 'incoming')));
-  const replica = isShared ? await joinReplicas(database, shared.url) : undefined;
-  const filesOfReplica = async (owner: string, place: string): Promise<JobFiles> => {
-    // Whatever an earlier process has left here is in the bucket, or lost.
-    await emptyFolder(jobs);
-    const { openS3Place } = await import('../library/stores/s3/open-s3-source.ts');
-    const { bucketFiles } = await import('../queue/seams/bucket-files.ts');
-    const { access, prefix } = await openS3Place(place);
-    opened.defer(() => access.close());
-    return bucketFiles(jobs, { access, prefix, owner });
-  };
-  const files = replica && shared ? await filesOfReplica(replica.id, shared.files) : folderFiles(jobs);
+  // First the bucket: if it cannot be opened, the other replicas do not see this one.
+  const filesOf = shared && (await openBucket(shared.files));
+  const replica = shared && (await joinReplicas(database, shared.url));
+  const files = filesOf && replica ? filesOf(replica.id) : folderFiles(jobs);
   const log = folderLog(files);
   const dispatch = localDispatch(isShared ? { pollMs: POLL_MS } : {});
   const queue = opened.use(

@@ -31,9 +31,9 @@ export interface BucketPlace {
 
 /**
  * The files of jobs that several hosts share. A job runs on files in a folder of one host. Its inputs are in the bucket before its row, and its
- * output, logs and artifacts before its end, below `<id>/<attempt>-<owner>/`: the end of a lost attempt may be that of another process, and what
- * its own process uploads later is not of that end. Another host copies what it is asked for into its own folder, so that slow readers hold no
- * connection of the bucket.
+ * output, logs and artifacts before its end, below `<id>/<attempt>-<owner>/`: another process may end a
+ * lost attempt, and late files of the first process are no part of that end. Another host copies whole files into its own folder before it
+ * shows them, so that slow readers hold no connection of the bucket.
  */
 export function bucketFiles(folder: string, { access, prefix, owner }: BucketPlace): JobFiles {
   const local = folderFiles(folder);
@@ -127,7 +127,7 @@ export function bucketFiles(folder: string, { access, prefix, owner }: BucketPla
     },
     leave: local.remove,
     async remove(id) {
-      // Without an answer of the bucket, the sweep of a later hour removes what is there.
+      // If the bucket does not answer, a later sweep removes the objects.
       await local.remove(id);
       await removeKeys((await listed(id)).keys);
     },

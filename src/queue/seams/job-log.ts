@@ -31,8 +31,8 @@ export interface LogPart {
 }
 
 /**
- * The events of jobs, in order. A process that takes a job begins a log of its own: what an earlier one has written may be on another host, or
- * torn.
+ * The events of jobs, in order. A process that takes a job begins a log of its own: the log of an earlier process may be on another host,
+ * or torn.
  */
 export interface JobLog {
   /** Begins the log of an attempt. Later events of the job are in it. */

@@ -87,7 +87,7 @@ export function addOutputRoutes(app: App, parts: RouteParts): void {
       // Only a listed path is opened.
       const artifact = resultOf(row).artifacts.find((each) => each.path === path);
       if (artifact === undefined) throw notFound();
-      // What an earlier attempt has left here must not be read.
+      // An artifact of an earlier attempt on this host is not that of the job.
       await queue.addressOf(row);
       const fileName = path.slice(path.lastIndexOf('/') + 1);
       return await sendFile(request, reply, {

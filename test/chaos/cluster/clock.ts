@@ -1,6 +1,9 @@
 import { globSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SeededRandom } from '../seeded-random.ts';
 
+const HOUR_S = 3_600;
 const [LIBRARY] = globSync('/usr/lib/*/faketime/libfaketime.so.1');
 
 /** Why no clock can be changed here; undefined where it can. */
@@ -34,5 +37,22 @@ export function createClock(file: string): HostClock {
       FAKETIME_DISABLE_SHM: '1',
     },
     set,
+  };
+}
+
+/** A clock that is an hour off for a time. It goes wrong in one direction, and then in the other as it is set right. */
+export function planWrongClock(
+  random: SeededRandom,
+  [least, most]: readonly [number, number],
+): { about: string; inject(place: { clock: HostClock }): Promise<void> } {
+  const seconds = random.pick([HOUR_S, -HOUR_S]);
+  const waitMs = random.between(least, most);
+  return {
+    about: `by ${seconds} s for ${waitMs} ms`,
+    async inject({ clock }) {
+      clock.set(seconds);
+      await pause(waitMs);
+      clock.set(0);
+    },
   };
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { drainKey } from '../../../src/sandboxes/fleet/fleet-keys.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { Cluster, Seat } from './cluster.ts';
+import { planWrongClock } from './clock.ts';
 import { replaceReplica } from './service/replace-replica.ts';
 
 /** Kinds of faults. */
@@ -52,7 +53,6 @@ const LEAVES_MS = 60_000;
 const RECOVERS_MS = 60_000;
 /** A request to drain may be lost with all that Redis holds. */
 const ASK_MS = 1_000;
-const HOUR_S = 3_600;
 
 /** Plans a fault at a place that has no fault; undefined if every place has one. */
 export function planFault(
@@ -129,14 +129,8 @@ export function planFault(
     case 'clock-of-client':
     case 'clock-of-redis': {
       const seats = { 'clock-of-worker': workers, 'clock-of-client': clients, 'clock-of-redis': [redis] }[kind];
-      const seconds = random.pick([HOUR_S, -HOUR_S]);
-      const waitMs = random.between(3_000, 20_000);
-      // It goes wrong in one direction, and then in the other as it is set right.
-      return at(free(seats), `by ${seconds} s for ${waitMs} ms`, async ({ clock }) => {
-        clock.set(seconds);
-        await pause(waitMs);
-        clock.set(0);
-      });
+      const { about, inject } = planWrongClock(random, [3_000, 20_000]);
+      return at(free(seats), about, inject);
     }
     case 'full-disk': {
       const waitMs = random.between(3_000, 15_000);

@@ -3,6 +3,7 @@ import type { SeededRandom } from '../../seeded-random.ts';
 import type { PlannedFault } from '../cluster-faults.ts';
 import type { Seat } from '../cluster.ts';
 import { endReplica, replaceReplica } from './replace-replica.ts';
+import { planWrongClock } from '../clock.ts';
 import type { ClusterService } from './service-seats.ts';
 
 /** Kinds of faults of a service. */
@@ -38,7 +39,6 @@ export const HARMLESS_SERVICE_FAULTS: ReadonlySet<ServiceFault> = new Set<Servic
 
 /** Lease of a replica. */
 const LEASE_MS = 15_000;
-const HOUR_S = 3_600;
 
 /** Whether a kind of fault is one of a service. */
 export function isServiceFault(kind: string): kind is ServiceFault {
@@ -106,13 +106,8 @@ export function planServiceFault(
     case 'cut-user':
       return cut(free(users), random.pick([0.6, 2.5]));
     case 'clock-of-replica': {
-      const seconds = random.pick([HOUR_S, -HOUR_S]);
-      const waitMs = random.between(10_000, 25_000);
-      return at(free(replicas), `by ${seconds} s for ${waitMs} ms`, async ({ clock }) => {
-        clock.set(seconds);
-        await pause(waitMs);
-        clock.set(0);
-      });
+      const { about, inject } = planWrongClock(random, [10_000, 25_000]);
+      return at(free(replicas), about, inject);
     }
     case 'kill-database': {
       const waitMs = random.between(0, 6_000);
